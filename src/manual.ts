@@ -1,10 +1,8 @@
 // Generates the tables of engine protocols, engine failures, limits, metrics and other vendors' parameters in the operator's manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { withEngineTables, withTable } from './docs/engine-table.ts';
 import { failureTable } from './docs/engine-advice.ts';
-import { limitTable } from './docs/limit-table.ts';
-import { metricTable } from './docs/metric-table.ts';
+import { limitTable, metricTable, withEngineTables, withTable } from './docs/manual-tables.ts';
 import { builtInProtocols, optionsSchemaOf } from './engines/protocols/built-in.ts';
 import { everyMetric } from './ops/metrics/table.ts';
 import { AZURE_OPERATIONS } from './plugins/azure-v3/azure-operations.ts';

@@ -9,8 +9,8 @@ import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
-import { jsonFault } from '../domain/json-body.ts';
-import { bugRefusal, MAY_ONLY_READ, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
+import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
+import { MAY_ONLY_READ, refusalBy, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import { ADMIN_PREFIX, match, REPLAYED } from './admin-routes.ts';
 import { IDEMPOTENCY_KEY, IdempotentRequests } from './idempotent-requests.ts';
 import type { Fate, Ran } from './idempotent-requests.ts';
@@ -59,10 +59,12 @@ interface RequestContext extends OperationAttempt {
   readonly requestId: string;
 }
 
+const BODY_BYTES_MAX = 16_384;
+
 /** An app of the ops listener. */
 export class AdminApi {
   readonly prefix = ADMIN_PREFIX;
-  readonly bodyBytesMax = 16_384;
+  readonly bodyBytesMax = BODY_BYTES_MAX;
   readonly #options: AdminApiOptions;
   readonly #requests: IdempotentRequests;
 
@@ -131,7 +133,6 @@ export class AdminApi {
         const { contentType, disposition, pieces } = result;
         return ran({ status: 200, contentType, body: '', pieces, headers: { ...id, 'Content-Disposition': disposition } });
       }
-      if (result.kind !== 'done') return ran(this.#problem(refusalOf(result), requestId));
       const members = changes(one) ? audited(one, input, result) : undefined;
       if (members !== undefined) log.info('audit', { action: one.id, ...members, actor, request_id: requestId });
       const { replicated } = result;
@@ -144,7 +145,7 @@ export class AdminApi {
       const shown = () => JSON.stringify(value, (member, part: unknown) => (member === one.shownOnce ? undefined : part));
       return ran({ status, contentType: 'application/json', body: JSON.stringify(value), headers: id }, shown, members?.['team_id']);
     } catch (error) {
-      return ran(this.#problem(bugRefusal(this.#options.log, requestId, `admin ${one.id}`, error), requestId));
+      return ran(this.#problem(refusalBy(error, log, requestId, `admin ${one.id}`), requestId));
     }
   }
 
@@ -177,19 +178,13 @@ function takenText(accepted: ReadonlySet<string>): string {
 }
 
 function readBody(request: AdminRequest): { readonly body: JsonMembers } | Refusal {
-  const type = headerOf(request, 'content-type')?.split(';', 1)[0]!.trim().toLowerCase();
-  if (type !== 'application/json') return refuse('validation_error', 'Content-Type: must be application/json.');
-  try {
-    const { body } = request;
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    const fault = jsonFault(body);
-    if (fault !== undefined) return refuse('validation_error', `body: ${fault.words}.`);
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? { body: value as JsonMembers } : refuse('validation_error', 'body: must be a JSON object.');
-  } catch {
-    return refuse('validation_error', 'body: must be well-formed JSON in UTF-8.');
-  }
+  const sent = JSON_BODY_HEADERS.flatMap((name) => [[name, headerOf(request, name)] as const]);
+  const fields = Object.fromEntries(sent.filter((field): field is [(typeof field)[0], string] => field[1] !== undefined));
+  const read = readJsonBody(fields, request.body, BODY_BYTES_MAX);
+  if (read.kind === 'refused') return read.refusal;
+  const { value } = read;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? { body: value as JsonMembers } : refuse('validation_error', 'body: must be a JSON object.');
 }
 
 /** `undefined` if the header is absent or was sent twice. */

@@ -3,16 +3,15 @@ import type { Refusal } from '../core/outcome.ts';
 import { placeOf } from '../core/error-place.ts';
 import { problems, refuse, refuseAs } from '../core/problem.ts';
 import type { ProblemMembers } from '../core/problem.ts';
+import { StoreError } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import { detailOf } from './input.ts';
+import { RefusedError } from './operation.ts';
 import type { OperationRefusal } from './operation.ts';
 
 /** For an operator with the role `read`. */
 export const MAY_ONLY_READ = refuse('forbidden', 'Your role is read: you can see everything, but change nothing.');
-
-export const NO_TEAM = refuse('not_found', 'There is no team with this id.');
-export const NO_KEY = refuse('not_found', 'There is no key with this id.');
 
 export const WRONG_TOKEN = refuse('unauthorized', 'The admin API needs "Authorization: Bearer TOKEN" with a token from the configuration.');
 export const WAIT = refuse('rate_limited', 'Too many wrong tokens from this address; wait a minute.', { limit: 10 }, [
@@ -25,8 +24,10 @@ export const STILL_RUNNING = refuse(
 
 const AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
-/** Logs an error that was thrown, and answers nothing of it. */
-export function bugRefusal(log: Log, requestId: string, where: string, error: unknown): Refusal {
+/** What an error answers that was thrown instead of a result. One that nobody expects is logged, and nothing of it is answered. */
+export function refusalBy(error: unknown, log: Log, requestId: string, where: string): Refusal {
+  if (error instanceof RefusedError) return refusalOf(error.refusal);
+  if (error instanceof StoreError) return AWAY;
   log.error('a bug', { request_id: requestId, where, reason: placeOf(error) });
   return refuse('internal_error', 'Something unexpected failed on our side.');
 }

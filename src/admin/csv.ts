@@ -1,10 +1,8 @@
 // CSV (RFC 4180), safe to open in a spreadsheet; as lines, and as a file that is read while it is sent.
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { GivenMembers } from './input.ts';
 import { allRows } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';
-import { resultOf } from './operation.ts';
-import type { AdminOperation, OperationRefusal } from './operation.ts';
+import type { AdminOperation } from './operation.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -47,16 +45,10 @@ export interface Download {
 }
 
 /** All rows as a file. Reads the first ones before anything is sent, so that a store that is down is still a refusal. */
-export async function downloadOf(
-  one: AdminOperation,
-  context: OperationContext,
-  input: GivenMembers,
-): Promise<Download | OperationRefusal | StoreUnavailable> {
+export async function downloadOf(one: AdminOperation, context: OperationContext, input: GivenMembers): Promise<Download> {
   const { columns, name } = one.listing!.file!;
   const parts = allRows(one, context, input);
-  const first = await resultOf(async () => (await parts.next()).value ?? { rows: [] });
-  if (first.kind !== 'done') return first;
-  const { rows: firstRows } = first.value;
+  const { rows: firstRows } = (await parts.next()).value ?? { rows: [] };
   const { head, lines } = csvOf(columns(input));
   async function* pieces(): AsyncGenerator<string, void, void> {
     yield head + lines(firstRows);

@@ -11,6 +11,7 @@ import {
   windowLimits,
 } from '../domain/window-limits.ts';
 import type { WindowLimit } from '../domain/window-limits.ts';
+import { DAY_MS } from '../domain/period.ts';
 import type { JudgedText } from '../domain/record-name.ts';
 import { readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../domain/request-tag.ts';
 import { Type } from '../domain/typebox.ts';
@@ -24,6 +25,16 @@ export const closed = { additionalProperties: false } as const;
 export const moment = Type.String({ format: 'date-time' });
 export const whole = Type.Integer({ minimum: 0 });
 export const orNull = <Schema extends TSchema>(schema: Schema, description: string) => Type.Union([schema, Type.Null()], { description });
+
+const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
+
+/** How long something has lasted, in its two largest units: `3 d 4 h`, `12 min`. */
+export function span(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.floor(ms / 1000)} s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
+  return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
+}
 
 /** A text that is not just any. `is` follows "is not" in faults. */
 export function text(is: string, test: (value: string) => boolean, description: string, given: GivenAs = {}) {
@@ -68,7 +79,7 @@ export function ofTeam(what: string, more: GivenAs = {}) {
     attributes: { maxlength: 26, spellcheck: 'false' },
     ...more,
   };
-  return Type.Optional(id('team', given, `Only ${what} of the team with this id.`));
+  return id('team', given, `Only ${what} of the team with this id.`);
 }
 
 export function utcDay(description: string, given: GivenAs = {}) {

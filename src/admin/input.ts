@@ -5,7 +5,7 @@ import { faultsOf } from '../config/faults.ts';
 import { shownWord } from '../domain/caller-words.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import { Clone, Default } from '../domain/typebox.ts';
-import { inPath, noId, refused } from './operation.ts';
+import { inPath, noId, RefusedError, refused } from './operation.ts';
 import type { AdminOperation, RecordKind, OperationRefusal } from './operation.ts';
 
 /** What a member's schema says beyond JSON Schema: how it is given as text, and what fronts call it. In no document. */
@@ -90,17 +90,13 @@ function single({ type, given }: InputField, text: string, nowMs: number): unkno
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 
-/** The input, or what is wrong with it. A member that is `null` removes what stands there, if the operation clears it. */
-export function checked(
-  operation: AdminOperation,
-  given: GivenMembers,
-  nowMs: number,
-): { readonly input: Static<TObject> } | OperationRefusal {
+/** The input; throws what is wrong with it. A member that is `null` removes what stands there, if the operation clears it. */
+export function checked(operation: AdminOperation, given: GivenMembers, nowMs: number): Static<TObject> {
   const fields = fieldsOf(operation);
   for (const [name, value] of Object.entries(given)) {
     const kind = fields.get(name)?.given?.record;
     if (kind !== undefined && inPath(operation).includes(name) && !matches(operation.input.properties[name]!, value))
-      return noId(kind, String(value));
+      throw new RefusedError(noId(kind, String(value)));
   }
   const cleared = Object.entries(given).filter(([name, value]) => value === null && operation.clears?.includes(name) === true);
   const present = Object.fromEntries(
@@ -109,8 +105,9 @@ export function checked(
   const input = Default(operation.input, Clone(present)) as Static<TObject>;
   const whole = { ...input, ...Object.fromEntries(cleared) };
   const [first, ...more] = refusalsOf(operation.input, input);
-  if (first === undefined) return operation.judge?.(whole, nowMs) ?? { input: whole };
-  return more.length === 0 ? first : { ...first, more };
+  const refusal = first === undefined ? operation.judge?.(whole, nowMs) : { ...first, more };
+  if (refusal !== undefined) throw new RefusedError(refusal);
+  return whole;
 }
 
 /** The first fault of each member. */

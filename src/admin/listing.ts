@@ -6,8 +6,8 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
 import type { OperationContext } from './operation-context.ts';
-import { RefusedError, refused, resultOf, noSuch } from './operation.ts';
-import type { AdminOperation, ListEntry, ListedPage, ListPiece, Result } from './operation.ts';
+import { RefusedError, refused, noSuch } from './operation.ts';
+import type { AdminOperation, ListEntry, ListedPage, ListPiece } from './operation.ts';
 
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
@@ -28,13 +28,11 @@ export async function pageAt(
   input: object,
   cursor: string | undefined,
   limit: number,
-): Promise<Result<ShownPage>> {
+): Promise<ShownPage> {
   const digest = hash('sha256', JSON.stringify([one.id, input]), 'hex').slice(0, 12);
-  return resultOf<ShownPage>(async () => {
-    const after = cursor === undefined ? undefined : placeIn(cursor, digest);
-    const page = await pageOf(one.listing!.read(context, input as never, after, limit + 1), limit);
-    return { ...page, next: page.next === undefined ? undefined : Buffer.from(JSON.stringify([digest, page.next])).toString('base64url') };
-  });
+  const after = cursor === undefined ? undefined : placeIn(cursor, digest);
+  const page = await pageOf(one.listing!.read(context, input as never, after, limit + 1), limit);
+  return { ...page, next: page.next === undefined ? undefined : Buffer.from(JSON.stringify([digest, page.next])).toString('base64url') };
 }
 
 function placeIn(cursor: string, digest: string): unknown {

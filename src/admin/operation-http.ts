@@ -6,11 +6,11 @@ import type { JsonMembers } from '../domain/json-body.ts';
 import { Type } from '../domain/typebox.ts';
 import { closed, orNull } from './fields.ts';
 import { checked, fieldsOf, valueOf } from './input.ts';
-import type { InputField } from './input.ts';
+import type { GivenMembers, InputField } from './input.ts';
 import { PAGE_DEFAULT, PAGE_MAX, pageAt } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';
-import { changes, done, inPath, methodOf, pathOf, refused } from './operation.ts';
-import type { AdminOperation, OperationAttempt, Result } from './operation.ts';
+import { changes, done, inPath, methodOf, pathOf, RefusedError, refused } from './operation.ts';
+import type { AdminOperation, Done, OperationAttempt } from './operation.ts';
 
 /** A route of the admin API. */
 export interface AdminRoute {
@@ -76,10 +76,10 @@ export function routeOf(one: AdminOperation): AdminRoute {
     method,
     path: pathOf(one),
     operation: one,
-    ...(isBody && rest.length > 0 ? { body: bodyOf(one) } : {}),
-    ...(!isBody && rest.length > 0 ? { query } : {}),
+    body: isBody && rest.length > 0 ? bodyOf(one) : undefined,
+    query: isBody || rest.length === 0 ? undefined : query,
     status: one.status ?? 200,
-    ...(one.status === 204 ? {} : { answer: answerOf(one) }),
+    answer: one.status === 204 ? undefined : answerOf(one),
   };
 }
 
@@ -115,36 +115,28 @@ export async function answerTo(
   one: AdminOperation,
   context: OperationContext,
   { segments, query, body, attempt }: Asked,
-): Promise<{ readonly input: Readonly<Record<string, unknown>>; readonly result: Result<unknown> | Download }> {
+): Promise<{ readonly input: GivenMembers; readonly result: Done<unknown> | Download }> {
   const nowMs = context.nowMs();
   const misplaced = Object.keys(body).find((name) => Object.hasOwn(segments, name));
-  if (misplaced !== undefined) return { input: {}, result: refused(misplaced, 'is in the path, and has no place in the body') };
+  if (misplaced !== undefined) throw new RefusedError(refused(misplaced, 'is in the path, and has no place in the body'));
   const taken = paged(one);
   const fields = fieldsOf(taken);
   const inText = [...Object.entries(segments).map(([name, segment]) => [name, decoded(segment)] as const), ...query];
   // An empty parameter, as a form sends it, counts as absent.
   const texts = inText.filter(([name, sent]) => sent !== '' || name in segments);
   const given = Object.fromEntries(texts.map(([name, sent]) => [name, valueOf(fields.get(name) ?? {}, [sent], nowMs)]));
-  const read = checked(taken, { ...body, ...given }, nowMs);
-  if ('kind' in read) return { input: {}, result: read };
-  const input: Readonly<Record<string, unknown>> = read.input;
+  const input: GivenMembers = checked(taken, { ...body, ...given }, nowMs);
   if (one.listing !== undefined) return { input, result: await listed(one, context, input) };
   const result = await one.run!(context, input, attempt);
-  if (result.kind !== 'done' || one.list === undefined) return { input, result };
-  return { input, result: { ...result, value: { [one.list]: result.value } } };
+  return { input, result: one.list === undefined ? result : { ...result, value: { [one.list]: result.value } } };
 }
 
-async function listed(
-  one: AdminOperation,
-  context: OperationContext,
-  given: Readonly<Record<string, unknown>>,
-): Promise<Result<unknown> | Download> {
+async function listed(one: AdminOperation, context: OperationContext, given: GivenMembers): Promise<Done<unknown> | Download> {
   const { cursor, limit = PAGE_DEFAULT, format, ...input } = given;
-  if (format === 'csv')
-    return cursor === undefined ? downloadOf(one, context, input) : refused('cursor', 'cannot be used with format=csv, which has all rows');
-  const page = await pageAt(one, context, input, cursor as string | undefined, limit as number);
-  if (page.kind !== 'done') return page;
-  const { rows, next = null, missing } = page.value;
+  if (format === 'csv' && cursor !== undefined)
+    throw new RefusedError(refused('cursor', 'cannot be used with format=csv, which has all rows'));
+  if (format === 'csv') return downloadOf(one, context, input);
+  const { rows, next = null, missing } = await pageAt(one, context, input, cursor as string | undefined, limit as number);
   return done({ [one.list!]: rows, next, ...(missing.length > 0 && { [one.listing!.missing!.member]: missing.length }) });
 }
 

@@ -1,8 +1,9 @@
 // An operation of operators: what it takes, what it answers, what it does, and how it is shown. Routes of the admin API, its OpenAPI
 // document, commands, and pages of the console are derived from it.
-import type { Static, TObject, TSchema } from 'typebox';
-import { answered, answering } from '../domain/store-unavailable.ts';
+import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox';
+import { answered } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { Type } from '../domain/typebox.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { OperationContext, Plans } from './operation-context.ts';
 
@@ -44,8 +45,6 @@ export interface OperationAttempt {
   readonly onProgress?: ((changed: number, all: number) => void) | undefined;
 }
 
-export type Result<T> = Done<T> | OperationRefusal | StoreUnavailable;
-
 /** What a table or a list of facts shows of a row; each front in its own way. */
 export type Cell =
   | string
@@ -56,9 +55,14 @@ export type Cell =
   | { readonly kind: 'day'; readonly at: string }
   /** How long ago, with the time itself; `null` for never. */
   | { readonly kind: 'ago'; readonly at: string | null }
-  /** Their names and beginnings are looked up where only the ids are known. */
+  /** Their names and beginnings are looked up where only the ids are known. A deleted team has the name `null`. */
   | { readonly kind: 'team'; readonly id: string; readonly name?: string | null }
-  | { readonly kind: 'key'; readonly id: string; readonly teamId: string; readonly label?: string | null }
+  | { readonly kind: 'key'; readonly id: string; readonly teamId: string; readonly label?: string | null; readonly display?: string }
+  /** What is used of a limit, and when that begins anew; `what` names it for those who do not see the bar. */
+  | { readonly kind: 'share'; readonly what: string; readonly used: number; readonly of: number; readonly until?: string }
+  | { readonly kind: 'money'; readonly minor: number; readonly currency: string }
+  /** A cell with more below it. */
+  | { readonly kind: 'below'; readonly cell: Cell; readonly below: string }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'path'; readonly text: string }
   | { readonly kind: 'bytes'; readonly bytes: number }
@@ -178,18 +182,19 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly status?: 201 | 204;
   readonly columns: readonly RowColumn<Static<Row>, Static<Input>>[];
   /** What one record shows by name, where columns cannot say it. */
-  readonly facts?: (row: Static<Row>) => Readonly<Record<string, string | number>>;
+  readonly facts?: (row: Static<Row>) => Readonly<Record<string, Cell>>;
   /** A table below one record. */
   readonly below?: RowsBelow<Static<Row>>;
   /** What is said of an empty list. */
   readonly none?: string;
   /** The command fails with these words if there are no rows. */
   readonly noneFails?: string;
-  readonly run?: (context: OperationContext, input: Static<Input>, attempt?: OperationAttempt) => Promise<Result<unknown>>;
+  /** Throws a `RefusedError` if it is not carried out, and a `StoreError` if the store is away. */
+  readonly run?: (context: OperationContext, input: Static<Input>, attempt?: OperationAttempt) => Promise<Done<unknown>>;
   /** Instead of `run`. */
   readonly listing?: Listing<Static<Input>, Static<Row>>;
   /** `undefined` if nothing is asked. Who is asked and goes on gives `confirm`, if the input has it. */
-  readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<Result<AskedBefore | undefined>>;
+  readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<AskedBefore | undefined>;
   /** What always asks, as the message without a terminal names it: `deleting a glossary`. */
   readonly asking?: string;
   /** Another way than to go on, for who cannot be asked. */
@@ -204,21 +209,54 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly ofGateway?: true;
 }
 
-/** An operation as it is written: what it does may throw `RefusedError`, and what `answered` throws. */
-interface WrittenOperation<Input extends TObject, Row extends TSchema> extends Omit<AdminOperation<Input, Row>, 'run' | 'asks'> {
-  readonly run?: (context: OperationContext, input: Static<Input>, attempt: OperationAttempt) => Promise<unknown>;
-  readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<AskedBefore | undefined>;
+type InPath<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | InPath<Rest> : never;
+
+/** Members of which only some are always there. */
+export type Given<Members extends TProperties, Always> = TObject<{
+  [Name in keyof Members]: Name extends Always ? Members[Name] : TOptional<Members[Name]>;
+}>;
+
+/** An operation as it is written. */
+interface WrittenOperation<Http extends string, Input extends TProperties, Always, Row extends TSchema> extends Omit<
+  AdminOperation<Given<Input, Always | InPath<Http>>, Row>,
+  'http' | 'input' | 'run'
+> {
+  readonly http: Http & AdminOperation['http'];
+  /** The members of the input; there are no others. */
+  readonly input: Input;
+  /** Those that are not in the path and must be given, or have a default. */
+  readonly required?: readonly Always[];
+  /** The value, or what was done. */
+  readonly run?: (
+    context: OperationContext,
+    input: Static<Given<Input, Always | InPath<Http>>>,
+    attempt: OperationAttempt,
+  ) => Promise<unknown>;
 }
 
 /** Ties `columns` and what it does to the schemas. */
-export function operation<Input extends TObject, Row extends TSchema>(written: WrittenOperation<Input, Row>): AdminOperation {
-  const { run, asks } = written;
-  const made: AdminOperation<Input, Row> = {
+export function operation<
+  const Http extends string,
+  Input extends TProperties,
+  Row extends TSchema,
+  const Always extends keyof Input = never,
+>({ input, required = [], run, ...written }: WrittenOperation<Http, Input, Always, Row>): AdminOperation {
+  const always = new Set<string>([...required.map(String), ...inPath(written)]);
+  const members = Object.entries(input).map(([name, schema]) => [name, always.has(name) ? schema : Type.Optional(schema)]);
+  const made: AdminOperation<Given<Input, Always | InPath<Http>>, Row> = {
     ...written,
-    run: run && ((context, input, attempt = {}) => resultOf(() => run(context, input, attempt))),
-    asks: asks && ((context, input) => resultOf(() => asks(context, input))),
+    input: Type.Object(Object.fromEntries(members) as TProperties, { additionalProperties: false }) as unknown as Given<
+      Input,
+      Always | InPath<Http>
+    >,
+    run: run && (async (context, given, attempt = {}) => asDone(await run(context, given, attempt))),
   };
   return made;
+}
+
+/** No row has a `kind`. */
+function asDone(value: unknown): Done<unknown> {
+  return typeof value === 'object' && value !== null && 'kind' in value ? (value as Done<unknown>) : done(value);
 }
 
 /** Ends an operation with the refusal. */
@@ -227,32 +265,9 @@ export class RefusedError extends Error {
   readonly refusal: OperationRefusal;
 
   constructor(refusal: OperationRefusal) {
-    super(refusal.words);
+    super(refusal.named ?? refusal.words);
     this.refusal = refusal;
   }
-}
-
-/** What the work returns, as a value or a result; a refusal if it throws one. */
-export async function resultOf<T>(work: () => Promise<T | Result<T>>): Promise<Result<T>> {
-  try {
-    const value = await answering(work);
-    return isResult<T>(value) ? value : done(value as T);
-  } catch (error) {
-    if (error instanceof RefusedError) return error.refusal;
-    throw error;
-  }
-}
-
-/** No row has a `kind`. */
-function isResult<T>(value: unknown): value is Result<T> {
-  return typeof value === 'object' && value !== null && 'kind' in value;
-}
-
-/** Within another operation: its value. */
-export function valueOf<T>(result: Result<T>): T {
-  if (result.kind === 'done') return result.value;
-  if (result.kind === 'refused') throw new RefusedError(result);
-  return answered(result);
 }
 
 /** What the store has of the record. */
@@ -310,7 +325,7 @@ export function methodOf({ http }: AdminOperation): string {
 }
 
 /** Below the prefix of the API, with `{name}` for what varies. */
-export function pathOf({ http }: AdminOperation): string {
+export function pathOf({ http }: Pick<AdminOperation, 'http'>): string {
   return http.slice(http.indexOf(' ') + 1);
 }
 
@@ -319,7 +334,7 @@ export function changes(one: AdminOperation): boolean {
 }
 
 /** The members of the input that are in the path, in its order. */
-export function inPath(one: AdminOperation): readonly string[] {
+export function inPath(one: Pick<AdminOperation, 'http'>): readonly string[] {
   return [...pathOf(one).matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 }
 

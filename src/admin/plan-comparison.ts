@@ -1,6 +1,5 @@
 // Compares plans' numbers, under their names in the configuration: with teams, page by page.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TeamLimits } from '../domain/plan.ts';
 import { answered, answering } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Team, TeamChange, TeamPage, TeamRegistry } from '../ports/team-registry.ts';
@@ -68,8 +67,8 @@ function changeOf(
   const isMember = plan === applied.name;
   const waits = nextPlan?.name === applied.name;
   if (when === 'never') return isMember && waits ? { nextPlan: null } : undefined;
-  const isWaitingBehind = waits && differencesOf(nextPlan.limits, applied.limits).length > 0;
-  const isBehind = isMember && differencesOf(held, applied.limits).length > 0;
+  const isWaitingBehind = waits && numberChanges(nextPlan.limits, applied.limits).length > 0;
+  const isBehind = isMember && numberChanges(held, applied.limits).length > 0;
   if (when === 'next-period') {
     const orders = isBehind && nextPlan === undefined;
     return orders || isWaitingBehind ? { nextPlan: applied } : undefined;
@@ -137,16 +136,4 @@ async function* pagesOf<T>(
     // SQLite answers synchronously: without this, callers would wait for the whole comparison.
     await nextTurn();
   }
-}
-
-/** The team's and the plan's numbers where they differ. */
-interface NumberDifference {
-  readonly number: keyof TeamLimits;
-  readonly held: string | number;
-  readonly plan: string | number;
-}
-
-export function differencesOf(held: TeamLimits, plan: TeamLimits): readonly NumberDifference[] {
-  const numbers = Object.keys(plan) as (keyof TeamLimits)[];
-  return numbers.filter((number) => held[number] !== plan[number]).map((number) => ({ number, held: held[number], plan: plan[number] }));
 }

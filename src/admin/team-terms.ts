@@ -29,21 +29,18 @@ export interface TeamEdit {
   readonly reason?: string | undefined;
 }
 
-interface NewTerms {
-  readonly plan: string;
-  /** `undefined` if none was named: then any plan will do. */
-  readonly credit_minor?: number | undefined;
-}
-
-/** The limits of a new team, without asking the store. */
-export function judgeNewTeam(plans: Plans, { plan, credit_minor: credit }: NewTerms): TeamLimits {
+/** The limits of a new team, without asking the store. Without credit any plan will do. */
+export function judgeNewTeam(
+  plans: Plans,
+  { plan, credit_minor: credit }: { readonly plan: string; readonly credit_minor?: number },
+): TeamLimits {
   const limits = limitsOfPlan(plans, plan);
   if (credit !== undefined && limits.billing !== 'credit') throw new RefusedError(takesNoCredit('credit_minor', plan));
   return limits;
 }
 
 /** The limits in a configuration's plan. */
-export function limitsOfPlan(plans: Plans, name: string): TeamLimits {
+export function limitsOfPlan(plans: Plans, name: string, more: Partial<OperationRefusal> = {}): TeamLimits {
   const plan = plans.get(name);
   if (plan !== undefined) return limitsOf(plan);
   const all = [...plans.keys()];
@@ -52,6 +49,7 @@ export function limitsOfPlan(plans: Plans, name: string): TeamLimits {
   throw new RefusedError({
     ...refused('plan', `there is no such plan; the plans are ${all.join(', ')}`),
     named: similar === undefined ? named : `${named}; did you mean ${similar}?`,
+    ...more,
   });
 }
 

@@ -3,7 +3,7 @@ import { assertFaultless } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { oidcSettings } from '../config/secrets.ts';
-import { RecentFailures } from '../admin/recent-failures.ts';
+import { RecentFailures } from '../admin/operators.ts';
 import type { ConsoleOidc } from '../console/console-route.ts';
 import type { GroupRoles } from '../domain/operator.ts';
 import type { OidcSettings } from '../ports/identity-provider.ts';

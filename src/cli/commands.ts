@@ -32,7 +32,6 @@ const storeCommands = () => import('./commands/store-commands.ts');
 const requestsFile = () => import('../admin/operations/requests.ts');
 const documentsFile = () => import('../admin/operations/documents.ts');
 const auditFile = () => import('../admin/operations/audit.ts');
-const memoryClear = () => import('./commands/memory-clear.ts');
 const configCheck = () => import('./commands/config-check.ts');
 const engineCommands = () => import('./commands/engine-commands.ts');
 const apiCommands = () => import('./commands/api-commands.ts');
@@ -69,7 +68,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   command('requests', 'Says why requests of a running gateway were refused or failed.', requestsFile, 'listRequests'),
   command('documents list', 'Lists the documents of teams, newest first.', documentsFile, 'listDocuments'),
   command('audit list', 'Lists what operators have changed, newest first.', auditFile, 'listAudit'),
-  command('memory clear', 'Deletes cached translations.', memoryClear, 'memoryClear'),
+  command('memory clear', 'Deletes cached translations.', keyCommands, 'memoryClear'),
   command('config check', 'Checks the configuration and shows the result.', configCheck, 'configCheck'),
   command(
     'engine check',

@@ -4,17 +4,16 @@ import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
 import { allRows } from '../admin/listing.ts';
 import type { RowPart } from '../admin/listing.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
-import { changes, inPath, noId, pathOf, resultOf } from '../admin/operation.ts';
+import { changes, inPath, noId, pathOf, RefusedError } from '../admin/operation.ts';
 import type { AskedBefore, AdminOperation, OperationRefusal } from '../admin/operation.ts';
 import { matchingTeam } from '../admin/matching-teams.ts';
-import { storeErrorOf } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { Command, CommandContext, Flag, Flags } from './command.ts';
 import { confirm, readKey, requireConfirmable, YES, YES_COSTLIER } from './asked.ts';
 import { askGateway, GATEWAY_FLAGS } from './running-gateway.ts';
 import { printList, recordText } from './printed.ts';
-import { doneFrom, flagOf, printChange, valueFrom, withAdmin } from './with-store.ts';
+import { failureOf, flagOf, printChange, withAdmin } from './with-store.ts';
 
 /** Where each flag of a command belongs: the member, and the value that a switch stands for. */
 interface FlagOf {
@@ -49,17 +48,30 @@ export function commandOf(one: AdminOperation): Command {
         throw new UsageError(`one of ${one.needs.map((name) => `--${name}`).join(', ')} is missing`);
       const typedIn = secret === undefined || sent.texts.size > 0 ? {} : { [secret]: await readKey(context) };
       const members = await withTeamIds({ ...sent.members, ...typedIn }, fields, context);
-      const read = checked(one, members, context.io.nowMs());
-      if ('kind' in read) throw wrong(read, one, sent);
+      const input = await refusedAs(
+        (refusal) => wrong(refusal, one, sent),
+        async () => checked(one, members, context.io.nowMs()),
+      );
       if (one.asking !== undefined) requireConfirmable(context, one.asking);
-      if (one.ofGateway === true) return printList(one, context, read.input, rowsOfGateway(one, context, read.input));
-      if (one.judgeByPlans !== undefined) {
-        const { plans } = await context.config();
-        valueFrom(await resultOf(async () => one.judgeByPlans!(plans, read.input)), fields);
-      }
-      await withAdmin(context, async (on) => runOn(one, on, context, read.input));
+      if (one.ofGateway === true) return printList(one, context, input, rowsOfGateway(one, context, input));
+      await refusedAs(
+        (refusal) => failureOf(refusal, fields),
+        async () => {
+          one.judgeByPlans?.((await context.config()).plans, input);
+          await withAdmin(context, (on) => runOn(one, on, context, input));
+        },
+      );
     },
   };
+}
+
+/** Does the work; a refusal becomes an error for people. */
+async function refusedAs<T>(errorOf: (refusal: OperationRefusal) => Error, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof RefusedError ? errorOf(error.refusal) : error;
+  }
 }
 
 /** What is replaced as a whole needs no flags that remove a part of it. */
@@ -127,11 +139,7 @@ async function withTeamIds(members: GivenMembers, fields: InputFields, context: 
   const found: Record<string, unknown> = { ...members };
   for (const [name, word] of Object.entries(members)) {
     if (fields.get(name)?.given?.matching !== true || canonicalUlid(String(word)) !== undefined) continue;
-    await withAdmin(context, async (on) => {
-      const team = await matchingTeam(on, String(word));
-      if ('kind' in team) throw team.kind === 'unavailable' ? storeErrorOf(team) : new CommandFailure(team.words);
-      found[name] = team.teamId;
-    });
+    await withAdmin(context, async (on) => void (found[name] = await matchingTeam(on, String(word))));
   }
   return found;
 }
@@ -153,12 +161,11 @@ function wrong(fault: OperationRefusal, one: AdminOperation, { texts, operands }
 }
 
 async function runOn(one: AdminOperation, on: OperationContext, context: CommandContext, input: GivenMembers): Promise<void> {
-  const fields = fieldsOf(one);
   if (one.listing !== undefined) return printList(one, context, input, allRows(one, on, input));
-  const asked = one.asks === undefined || context.on('yes') ? undefined : valueFrom(await one.asks(on, input as never), fields);
+  const asked = context.on('yes') ? undefined : await one.asks?.(on, input);
   if (asked !== undefined) await confirmed(one, asked, context);
   const given = 'confirm' in one.input.properties ? { ...input, confirm: true } : input;
-  const made = doneFrom(await one.run!(on, given, { onProgress: progressOf(context) }), fields);
+  const made = await one.run!(on, given, { onProgress: progressOf(context) });
   const { value } = made;
   if (one.list !== undefined) return printList(one, context, input, onePart(value as readonly unknown[]));
   const record = (): string => recordText(one, value, context.io.nowMs());

@@ -1,15 +1,13 @@
 // What commands print: tables, labelled lines, and the rows of lists as they are read: as a table, as JSON or as CSV.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { csvOf } from '../admin/csv.ts';
-import { fieldsOf } from '../admin/input.ts';
+import { span } from '../admin/fields.ts';
 import type { GivenMembers } from '../admin/input.ts';
 import type { RowPart } from '../admin/listing.ts';
-import { RefusedError } from '../admin/operation.ts';
 import type { AdminOperation, Cell } from '../admin/operation.ts';
-import { rfc3339 } from '../domain/period.ts';
+import { amountText } from '../domain/money.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext, Io } from './command.ts';
-import { failureOf } from './with-store.ts';
 
 /** A table whose rows are not all known yet: columns are as wide as the cells so far. */
 class GrowingTable {
@@ -61,10 +59,11 @@ export function labelled(members: Readonly<Record<string, string | number>>): st
 /** A record by the names of its members, and what is below it. */
 export function recordText(one: AdminOperation, value: unknown, nowMs: number): string {
   const columns = columnsOf(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
-  const facts = one.facts?.(value) ?? Object.fromEntries(columns);
+  const facts =
+    one.facts === undefined ? columns : Object.entries(one.facts(value)).map(([name, cell]) => [name, shown(cell, nowMs)] as const);
   const below = one.below?.rows(value, nowMs).map((row) => row.map((cell) => shown(cell, nowMs))) ?? [];
   const parts = [
-    Object.keys(facts).length === 0 ? undefined : labelled(facts),
+    facts.length === 0 ? undefined : labelled(Object.fromEntries(facts)),
     below.length === 0 ? one.below?.none : textTable(one.below!.heads, below),
   ];
   return parts.filter((part) => part !== undefined).join('\n\n');
@@ -140,8 +139,6 @@ export async function printList(
       await nextTurn();
       if (io.abandoned()) return;
     }
-  } catch (error) {
-    throw error instanceof RefusedError ? failureOf(error.refusal, fieldsOf(one)) : error;
   } finally {
     progress.end();
   }
@@ -196,13 +193,20 @@ function shown(cell: Cell, nowMs: number): string {
     case 'day':
       return cell.at;
     case 'ago':
-      return usedText(cell.at === null ? undefined : Date.parse(cell.at), nowMs);
+      // With the exact time, because a rotation waits until it stops changing. A time in the future, by a slow clock, counts as now.
+      return cell.at === null ? 'never' : `${span(Math.max(0, nowMs - Date.parse(cell.at)))} ago (${cell.at})`;
     case 'team':
       return cell.name ?? cell.id;
     case 'key':
       return cell.label || cell.id;
     case 'bytes':
       return String(cell.bytes);
+    case 'share':
+      return `${cell.used} of ${cell.of}${cell.until === undefined ? '' : `, until ${cell.until}`}`;
+    case 'money':
+      return `${amountText(cell.minor, cell.currency)} ${cell.currency}`;
+    case 'below':
+      return `${shown(cell.cell, nowMs)} (${cell.below})`;
     case 'status':
       return cell.status;
     case 'word':
@@ -213,24 +217,6 @@ function shown(cell: Cell, nowMs: number): string {
     case 'path':
       return cell.text;
   }
-}
-
-const UNITS = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
-] as const;
-
-/** `3 minutes ago (…)`: with the exact time, because a rotation waits until it stops changing. */
-function usedText(atMs: number | undefined, nowMs: number): string {
-  if (atMs === undefined) return 'never';
-  const elapsed = nowMs - atMs;
-  // A time in the future, because of a slow clock, counts as now.
-  const [unit, lengthMs] = UNITS.find(([, one]) => elapsed >= one) ?? ['', 1];
-  const number = Math.floor(elapsed / lengthMs);
-  const ago = unit === '' ? 'just now' : `${number} ${unit}${number === 1 ? '' : 's'} ago`;
-  return `${ago} (${rfc3339(atMs)})`;
 }
 
 /** `balance_minor 700 -> 200, reason "…"`. */

@@ -22,7 +22,7 @@ const KEY_IN_ARGUMENTS =
 
 const HELP = ['--help', '-h', 'help'];
 /** Errors whose messages were written for operators, wherever they come from. */
-const WRITTEN = ['CommandFailure', 'StoreError', 'ListenError'];
+const WRITTEN = ['CommandFailure', 'RefusedError', 'StoreError', 'ListenError'];
 
 /** Runs one command line. Never rejects: an error is one line on standard error and a status. */
 export function run(argv: readonly string[], io: Io): Promise<number> {

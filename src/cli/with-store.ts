@@ -5,10 +5,10 @@ import type { InputFields } from '../admin/input.ts';
 import { OperationContext } from '../admin/operation-context.ts';
 import type { AdminOptions } from '../admin/operation-context.ts';
 import { membersBeside, replicatedWarning } from '../admin/operation.ts';
-import type { Done, OperationRefusal, Result } from '../admin/operation.ts';
+import type { Done, OperationRefusal } from '../admin/operation.ts';
 import type { Config } from '../config/config.ts';
 import { stepText } from '../domain/clock-judge.ts';
-import { NoStoreError, storeErrorOf } from '../domain/store-unavailable.ts';
+import { NoStoreError } from '../domain/store-unavailable.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ClockStep } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
@@ -105,20 +105,10 @@ function userName(): string {
   }
 }
 
-/** What was done, or throws what a person can do about it. */
-export function doneFrom<T>(result: Result<T>, fields: InputFields = new Map()): Done<T> {
-  if (result.kind === 'done') return result;
-  throw result.kind === 'unavailable' ? storeErrorOf(result) : failureOf(result, fields);
-}
-
 export function failureOf({ field, words, named }: OperationRefusal, fields: InputFields): CommandFailure {
   const said = wordsWith(named ?? words, (name) => `--${flagOf(name, fields)}`);
   const isFlag = named === undefined && field !== undefined && fields.get(field)?.given?.flag !== undefined;
   return new CommandFailure(isFlag ? `--${placeText(flagOf(field, fields))} ${said}` : said);
-}
-
-export function valueFrom<T>(result: Result<T>, fields?: InputFields): T {
-  return doneFrom(result, fields).value;
 }
 
 export function flagOf(member: string, fields: InputFields): string {

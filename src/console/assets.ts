@@ -8,11 +8,9 @@ import type { ConsoleRoute } from './console-route.ts';
 
 const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 
-const STYLES = ['page', 'charts'];
-
 /** By the names under which they import each other. */
 export const ASSETS = {
-  'console.css': here('../docs/base.css') + STYLES.map((name) => here(`styles/${name}.css`)).join(''),
+  'console.css': here('../docs/base.css') + here('console.css'),
   'copy.js': here('browser/copy.js'),
   'overview.js': here('browser/overview.js'),
   'charts.js': here('browser/charts.js'),

@@ -1,6 +1,6 @@
 // The console: handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
 import { hash } from 'node:crypto';
-import { bugRefusal, MAY_ONLY_READ } from '../admin/admin-refusals.ts';
+import { MAY_ONLY_READ, refusalBy } from '../admin/admin-refusals.ts';
 import { IDEMPOTENCY_KEY } from '../admin/idempotent-requests.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators } from '../admin/operators.ts';
@@ -8,7 +8,7 @@ import type { ProblemWriter } from '../core/problem-writer.ts';
 import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-listener.ts';
-import { answerOf } from './answer.ts';
+import { answerOf } from './layout.ts';
 import { cookieOf, isSame, Sessions, SignInFormTokens } from './sessions.ts';
 import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';
 import { match } from './console-routes.ts';
@@ -61,13 +61,13 @@ export class Console implements OpsApp {
   constructor(options: ConsoleOptions) {
     this.#options = options;
     this.#sessions = new Sessions(options.operators, options.now);
+    this.#signInTokens = new SignInFormTokens(options.now);
     this.#parts = {
       ...options,
       sessions: this.#sessions,
       applications: new PlanApplications(options.nowMs),
       forget: (teamId) => this.#forget(teamId),
     };
-    this.#signInTokens = new SignInFormTokens(options.now);
   }
 
   /** A team's answers that lead to its page are dropped; the answer to its deletion, which has only the id, leads to the list. */
@@ -145,11 +145,10 @@ export class Console implements OpsApp {
       if (session === undefined) return NOT_SIGNED_IN;
       const actor = actorOf('console', session.operator, visit.request.remoteAddress);
       const parts = { ...this.#parts, context: this.#parts.context.as(actor) };
-      const answer = await route.handle({ ...visit, session }, parts);
-      const isAway = answer.kind === 'problem' && answer.problem.code === 'service_unavailable';
-      return isAway && route.method === 'POST' ? PERHAPS_DONE : answer;
+      return await route.handle({ ...visit, session }, parts);
     } catch (error) {
-      return bugRefusal(this.#options.log, visit.requestId, `console ${route.method} ${route.path}`, error);
+      const refusal = refusalBy(error, this.#options.log, visit.requestId, `console ${route.method} ${route.path}`);
+      return refusal.problem.code === 'service_unavailable' && route.method === 'POST' ? PERHAPS_DONE : refusal;
     }
   }
 

@@ -1,10 +1,7 @@
 // Tables that become cards on a phone: each cell has its column's name, and roles that survive the change of display. Pagers and facts.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { DAY_MS, rfc3339 } from '../domain/period.ts';
-import { COUNTED } from '../domain/window-limits.ts';
-import type { WindowUse } from '../domain/window-limits.ts';
-import { count, day, usageBar } from './shown.ts';
+import { count } from './shown.ts';
 
 export interface Column {
   readonly label: string;
@@ -77,7 +74,7 @@ export function checkedNote(checkedMax: number | undefined, what: string): Html 
 }
 
 /** Facts by name; those that are undefined do not apply. */
-type Fact = readonly [name: string, value: Html | string | undefined];
+export type Fact = readonly [name: string, value: Html | string | undefined];
 
 export function factList(...facts: readonly Fact[]): Html {
   const some = facts.filter(([, value]) => value !== undefined);
@@ -90,17 +87,4 @@ export function factList(...facts: readonly Fact[]): Html {
         </div>`,
     )}
   </dl>`;
-}
-
-/** What is used of a team's or a key's limits by minute to month: a fact for each number. */
-export function windowFacts(windows: readonly WindowUse[] | undefined, whose: string): Fact[] {
-  return (windows ?? []).flatMap(({ per, endMs, usedRequests, usedCharacters, ...limit }) =>
-    COUNTED.flatMap((counts): Fact[] => {
-      const most = limit[counts];
-      if (most === undefined) return [];
-      const bar = usageBar(`${counts} of ${whose} per ${per}`, counts === 'requests' ? usedRequests : usedCharacters, most);
-      const until = endMs % DAY_MS === 0 && per !== 'minute' ? day(endMs) : rfc3339(endMs).slice(11, 16);
-      return [[`${counts === 'requests' ? 'Requests' : 'Characters'} per ${per}`, html`${bar} until ${until} UTC`]];
-    }),
-  );
 }

@@ -1,13 +1,10 @@
 // An operation as a form: its fields with their words, what was sent in them, how that is carried out, and what is wrong with it.
 import { checked, fieldsOf, labelOf, valueOf, wordsWith } from '../admin/input.ts';
 import type { GivenMembers, InputField } from '../admin/input.ts';
-import { audited } from '../admin/operation.ts';
-import type { AdminOperation, AskedBefore, Done, OperationAttempt, OperationRefusal, Result } from '../admin/operation.ts';
-import { refusalOf } from '../admin/admin-refusals.ts';
-import type { Refusal } from '../core/outcome.ts';
+import { audited, RefusedError } from '../admin/operation.ts';
+import type { AdminOperation, AskedBefore, Done, OperationAttempt, OperationRefusal } from '../admin/operation.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { audit } from './console-route.ts';
 import type { ConsoleParts, SignedInVisit } from './console-route.ts';
 import { areaField, selectField, textField } from './form.ts';
@@ -59,42 +56,52 @@ function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Carries out what a form asks for. A fault is that of a field; anything else is a page of its own. */
-export async function carriedOut<T = unknown>(
+/** The faults of a form's fields, instead of what it asks for. */
+export interface Faulty {
+  readonly faults: FieldFaults;
+}
+
+/** Carries out what a form asks for. */
+export function carriedOut(
   one: AdminOperation,
   given: GivenMembers,
   visit: SignedInVisit,
   parts: ConsoleParts,
   attempt: OperationAttempt = {},
-): Promise<Done<T> | { readonly faults: FieldFaults } | Refusal> {
-  const read = checked(one, given, visit.nowMs);
-  const result: Result<unknown> = 'kind' in read ? read : await one.run!(parts.context, read.input, attempt);
-  if (result.kind === 'done') {
-    audit(parts, visit, one.id, audited(one, given, result));
-    return { ...result, value: result.value as T };
-  }
-  return faultsIn(one, result) ?? refusalOf(result);
+): Promise<Done<unknown> | Faulty> {
+  return orFaults(one, async () => {
+    const made = await one.run!(parts.context, checked(one, given, visit.nowMs), attempt);
+    audit(parts, visit, one.id, audited(one, given, made));
+    return made;
+  });
 }
 
 /** What is asked before a form is carried out; `undefined` if nothing. */
-export async function askedBy(
+export function askedBy(
   one: AdminOperation,
   given: GivenMembers,
   { nowMs }: SignedInVisit,
   { context }: ConsoleParts,
-): Promise<AskedBefore | { readonly faults: FieldFaults } | Refusal | undefined> {
-  const read = checked(one, given, nowMs);
-  const result = 'kind' in read ? read : await one.asks!(context, read.input);
-  return result.kind === 'done' ? result.value : (faultsIn(one, result) ?? refusalOf(result));
+): Promise<AskedBefore | Faulty | undefined> {
+  return orFaults(one, async () => one.asks!(context, checked(one, given, nowMs)));
 }
 
-function faultsIn(one: AdminOperation, result: OperationRefusal | StoreUnavailable): { readonly faults: FieldFaults } | undefined {
-  if (result.kind !== 'refused' || result.code !== 'validation_error' || result.field === undefined) return undefined;
+/** A refusal that is not about a field is a page of its own. */
+async function orFaults<T>(one: AdminOperation, work: () => Promise<T>): Promise<T | Faulty> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.refusal.code !== 'validation_error' || error.refusal.field === undefined) throw error;
+    return { faults: faultsOf(one, error.refusal) };
+  }
+}
+
+function faultsOf(one: AdminOperation, refusal: OperationRefusal): FieldFaults {
   const fields = fieldsOf(one);
-  const faults = [result, ...(result.more ?? [])].map(({ field = '', words }) => {
+  const faults = [refusal, ...(refusal.more ?? [])].map(({ field = '', words }) => {
     const said = wordsWith(words, (name) => `“${labelOf(name, fields.get(name) ?? {})}”`);
     const whole = /^(?:is|has|holds|limits) /.test(said) ? `This ${said}` : said;
     return [field.split('.', 1)[0]!, `${whole.charAt(0).toUpperCase()}${whole.slice(1)}.`] as const;
   });
-  return { faults: Object.fromEntries(faults) };
+  return Object.fromEntries(faults);
 }

@@ -1,15 +1,18 @@
 // Plans being applied: with many teams this takes longer than a browser waits, so it runs in the background and the page shows its progress.
-import { detailOf } from '../admin/input.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
-import type { Result } from '../admin/operation.ts';
+import { RefusedError } from '../admin/operation.ts';
+import type { Done, OperationRefusal } from '../admin/operation.ts';
 import { applyPlan } from '../admin/operations/plans.ts';
 import type { PlanAppliedRow } from '../admin/operations/plans.ts';
+import { StoreError } from '../domain/store-unavailable.ts';
 
 /** The latest application of a plan. */
 export type Application =
   /** `behind` are the teams to change; 0 while they are being determined. */
   | { readonly kind: 'running'; readonly changed: number; readonly behind: number }
-  | { readonly kind: 'ended'; readonly changed: number; readonly result: Result<PlanAppliedRow>; readonly atMs: number };
+  | { readonly kind: 'applied'; readonly made: Done<PlanAppliedRow>; readonly atMs: number }
+  /** Before all teams were changed. Without a refusal the store was away. */
+  | { readonly kind: 'stopped'; readonly changed: number; readonly refusal: OperationRefusal | undefined; readonly atMs: number };
 
 /** How long the answer to the form waits; most plans are applied by then. */
 const WAIT_MS = 1000;
@@ -40,7 +43,7 @@ export class PlanApplications {
     const ended = await Promise.race([this.#run(context, plan, agreed, onDone), tooLong]);
     clearTimeout(timer);
     // A refusal in time is the answer itself; only one that comes later is shown beside the plan.
-    if (ended?.kind === 'ended' && ended.result.kind === 'refused') this.#latest.delete(plan);
+    if (ended?.kind === 'stopped' && ended.refusal !== undefined) this.#latest.delete(plan);
     return ended ?? this.of(plan)!;
   }
 
@@ -49,17 +52,21 @@ export class PlanApplications {
     this.#latest.set(plan, { kind: 'running', changed, behind: 0 });
     const onProgress = (now: number, behind: number): void =>
       void this.#latest.set(plan, { kind: 'running', changed: (changed = now), behind });
-    const running = applyPlan.run!(context, { name: plan }, { onProgress, agreed }) as Promise<Result<PlanAppliedRow>>;
-    // It is no longer in progress; a bug is reported once, to the request that started it.
-    const result = await running.finally(() => this.#latest.delete(plan));
-    const ended: Application = { kind: 'ended', changed, result, atMs: this.#nowMs() };
-    if (result.kind === 'done') onDone(result.value);
-    if (result.kind !== 'refused' || result.code !== 'not_found') this.#latest.set(plan, ended);
+    try {
+      const made = (await applyPlan.run!(context, { name: plan }, { onProgress, agreed })) as Done<PlanAppliedRow>;
+      onDone(made.value);
+      return this.#ended(plan, { kind: 'applied', made, atMs: this.#nowMs() });
+    } catch (error) {
+      // It is no longer in progress; a bug is reported once, to the request that started it.
+      this.#latest.delete(plan);
+      const refusal = error instanceof RefusedError ? error.refusal : undefined;
+      if (refusal?.code === 'not_found' || (refusal === undefined && !(error instanceof StoreError))) throw error;
+      return this.#ended(plan, { kind: 'stopped', changed, refusal, atMs: this.#nowMs() });
+    }
+  }
+
+  #ended(plan: string, ended: Application): Application {
+    this.#latest.set(plan, ended);
     return ended;
   }
-}
-
-/** Why an application ended before all teams were changed. */
-export function whyStopped(result: Exclude<Result<PlanAppliedRow>, { kind: 'done' }>): string {
-  return result.kind === 'refused' ? detailOf({ ...result, field: undefined }) : 'the store was away';
 }

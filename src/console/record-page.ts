@@ -10,6 +10,7 @@ import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, PageContent, SignedInVi
 import { EMPTY_FORM, hiddenField, postForm, queryOf } from './form.ts';
 import type { FieldFaults, FieldTexts, Form } from './form.ts';
 import { askedBy, carriedOut, formFields, sentIn } from './operation-form.ts';
+import type { Faulty } from './operation-form.ts';
 
 /** Something that may be done to a record, by an operation. */
 export interface Action<Found> {
@@ -17,8 +18,8 @@ export interface Action<Found> {
   /** The last part of its address; '' for the address of the record itself. */
   readonly name: string;
   readonly title: string;
-  /** The button's text. */
-  readonly submit: string;
+  /** The button's text; by default the title. */
+  readonly submit?: string;
   readonly danger?: true;
   /** What to know before. */
   readonly about?: (found: Found, visit: SignedInVisit) => Html | string;
@@ -26,7 +27,7 @@ export interface Action<Found> {
   readonly fields?: readonly string[];
   readonly inputs?: (texts: FieldTexts, found: Found, parts: ConsoleParts) => Html;
   /** What the fields show at first. What is left so is not sent on, unless the form is to be taken as a whole. */
-  readonly texts?: (found: Found, nowMs: number) => Form;
+  readonly texts?: (found: Found, nowMs: number) => Readonly<Record<string, string>>;
   readonly whole?: true;
   /** The input of the operation: what was sent, and what is known besides. */
   readonly given: (found: Found, sent: GivenMembers, form: Form, parts: ConsoleParts) => GivenMembers | Faulty;
@@ -34,8 +35,8 @@ export interface Action<Found> {
   readonly fieldOf?: Readonly<Record<string, string>>;
   /** Whether it is offered. */
   readonly when?: (found: Found) => boolean;
-  /** What was done. */
-  readonly notice: (value: never, found: Found, given: GivenMembers) => Html | string;
+  /** What was done; by default in the operation's words. */
+  readonly notice?: (value: never, found: Found) => Html | string;
   /** Where to go then, below `/console`; by default to the record. */
   readonly to?: (value: never, found: Found) => string;
   readonly after?: (found: Found, parts: ConsoleParts) => void;
@@ -49,10 +50,6 @@ export interface Action<Found> {
   readonly around?: (form: Html, found: Found, visit: SignedInVisit) => Html;
 }
 
-interface Faulty {
-  readonly faults: FieldFaults;
-}
-
 interface RecordPage<Found extends object> {
   /** As in the table of routes. */
   readonly path: string;
@@ -63,7 +60,7 @@ interface RecordPage<Found extends object> {
   /** What names it besides the path, in queries and forms. */
   readonly named?: (found: Found) => Readonly<Record<string, string>>;
   /** The page, around the forms. Without one, its actions have pages of their own, and lead back to another. */
-  readonly page?: (forms: Html | undefined, found: Found, visit: SignedInVisit, parts: ConsoleParts) => Shown | Promise<Shown>;
+  readonly page?: (forms: Html | undefined, found: Found, visit: SignedInVisit, parts: ConsoleParts) => PageContent | Promise<PageContent>;
   readonly back?: (found: Found) => string;
   /** Why nothing can be done to it any more. */
   readonly closed?: (found: Found) => string | undefined;
@@ -71,8 +68,6 @@ interface RecordPage<Found extends object> {
   readonly called?: (found: Found) => Html;
   readonly actions: readonly Action<Found>[];
 }
-
-type Shown = PageContent | ConsoleAnswer;
 
 /** A visit to a record that was found. */
 interface At<Found extends object> {
@@ -113,8 +108,7 @@ export function recordRoutes<Found extends object>(record: RecordPage<Found>): r
 async function shown<Found extends object>(here: At<Found>, sent?: Sent<Found>): Promise<ConsoleAnswer> {
   const { record, found, visit, parts } = here;
   const forms = mayChange(visit) && record.closed?.(found) === undefined ? formsOf(here, sent) : undefined;
-  const content = await record.page!(forms, found, visit, parts);
-  return 'kind' in content ? content : pageAnswer(content, sent?.faults);
+  return pageAnswer(await record.page!(forms, found, visit, parts), sent?.faults);
 }
 
 function formsOf<Found extends object>(here: At<Found>, sent: Sent<Found> | undefined): Html {
@@ -142,9 +136,9 @@ function said(words: Html | string | undefined): Html | undefined {
 
 /** `faults` are those of the form that was sent, which shows what was sent. */
 function formOf<Found extends object>(here: At<Found>, action: Action<Found>, faults?: FieldFaults): Html {
-  const { one, fields = [], inputs, texts, submit, danger = false, own } = action;
+  const { one, fields = [], inputs, title, submit = title, danger = false, own } = action;
   const { found, visit, parts } = here;
-  const shows = { form: faults === undefined ? (texts?.(found, visit.nowMs) ?? EMPTY_FORM) : visit.form, faults: faults ?? {} };
+  const shows = { form: faults === undefined ? shownBefore(here, action) : visit.form, faults: faults ?? {} };
   const others = Object.entries(shows.faults).filter(([field]) => !fields.includes(field));
   return postForm({
     action: addressOf(here, action),
@@ -155,6 +149,12 @@ function formOf<Found extends object>(here: At<Found>, action: Action<Found>, fa
     danger,
     ...(own === undefined ? {} : { cancel: home(here) }),
   });
+}
+
+/** What the fields hold before anything is sent. */
+function shownBefore<Found extends object>({ found, visit }: At<Found>, { texts }: Action<Found>): Form {
+  const shows = texts?.(found, visit.nowMs) ?? {};
+  return (name) => shows[name] ?? '';
 }
 
 function hiddenIn<Found extends object>({ record: { named }, found }: At<Found>): readonly Html[] {
@@ -183,7 +183,6 @@ async function ownPage<Found extends object>(here: At<Found>, action: Action<Fou
   const { one, asking, about, around = (form: Html) => form } = action;
   const title = action.own!(found);
   const question = asking && (await askedBy(one, asking(found), visit, parts));
-  if (question !== undefined && 'kind' in question) return question;
   const does = question !== undefined && 'does' in question ? html`<p class="warning">${question.does}</p>` : undefined;
   const main = html`<h1>${title}</h1>
     ${does} ${said(about?.(found, visit))} ${around(formOf(here, action, faults), found, visit)}`;
@@ -197,17 +196,16 @@ async function act<Found extends object>(here: At<Found>, action: Action<Found>)
   const { visit, parts, found } = here;
   const closed = closedAnswer(here);
   if (closed !== undefined) return closed;
-  const { one, fields = [], texts, fieldOf = {} } = action;
-  const before = action.whole === true ? EMPTY_FORM : (texts?.(found, visit.nowMs) ?? EMPTY_FORM);
+  const { one, fields = [], fieldOf = {} } = action;
+  const before = action.whole === true ? EMPTY_FORM : shownBefore(here, action);
   const given = action.given(found, sentIn(one, fields, visit.form, before, visit.nowMs), visit.form, parts);
   const attempt = visit.form(AGREED) === '' ? {} : { agreed: visit.form(AGREED) };
   const made = isFaulty(given) ? given : await carriedOut(one, given, visit, parts, attempt);
   if ('value' in made) {
     action.after?.(found, parts);
-    const notice = said(action.notice(made.value as never, found, given as GivenMembers))!;
+    const notice = said(action.notice?.(made.value as never, found) ?? one.notice!(made.value, given as GivenMembers))!;
     return changedAnswer(action.to?.(made.value as never, found) ?? home(here), notice, made);
   }
-  if (!('faults' in made)) return made;
   if (made.faults['confirm'] !== undefined) return confirmation(here, action, given as GivenMembers);
   const faults = Object.fromEntries(Object.entries(made.faults).map(([name, fault]) => [fieldOf[name] ?? name, fault]));
   return action.own === undefined ? shown(here, { action, faults }) : ownPage(here, action, faults);
@@ -220,11 +218,10 @@ function isFaulty(given: GivenMembers | Faulty): given is Faulty {
 /** What the operation asks before it carries out what was sent. */
 async function confirmation<Found extends object>(here: At<Found>, action: Action<Found>, given: GivenMembers): Promise<ConsoleAnswer> {
   const { visit, parts, record, found } = here;
-  const { one, title, submit, fields = [] } = action;
+  const { one, title, submit = title, fields = [] } = action;
   const question = await askedBy(one, given, visit, parts);
   // It has just become harmless, or impossible: the record shows how it stands.
   if (question === undefined || 'faults' in question) return { kind: 'see', to: home(here) };
-  if ('kind' in question) return question;
   const { does, refuses = false, mark = '' } = question;
   const main = html`<h1>${title}?</h1>
     ${record.called && html`<p>${record.called(found)}</p>`}

@@ -1,19 +1,16 @@
 // Formats figures for people: counts, money, times, the used share of a limit, and a plan's numbers by name.
+import { span } from '../admin/fields.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { amountText } from '../domain/money.ts';
-import { windowTexts, NO_WINDOWS } from '../domain/window-limits.ts';
-import { anchorOf, lengthOf, DAY_MS, rfc3339 } from '../domain/period.ts';
-import { PLAN_NUMBERS } from '../domain/plan.ts';
-import type { TeamLimits } from '../domain/plan.ts';
+import { windowTexts } from '../domain/window-limits.ts';
+import { anchorOf, lengthOf, rfc3339 } from '../domain/period.ts';
 
 const counts = new Intl.NumberFormat('en');
 const decimals = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const shorts = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const shares = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 export function count(value: number): string {
   return counts.format(value);
@@ -48,14 +45,6 @@ export function duration(ms: number): string {
   return `${ms < 10 ? decimal(ms) : count(Math.round(ms))} ms`;
 }
 
-/** How long something has lasted, in its two largest units: `3 d 4 h`, `12 min`. */
-export function span(ms: number): string {
-  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s`;
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
-  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
-  return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
-}
-
 /** `1,250.00 EUR`: a currency has its own number of decimals. */
 export function money(minor: number, currency: string): string {
   const [whole = '', part] = amountText(minor, currency).split('.');
@@ -64,15 +53,7 @@ export function money(minor: number, currency: string): string {
 
 /** How long ago, with the exact time as a tooltip. */
 export function ago(atMs: number, nowMs: number): Html {
-  return html`<time datetime="${rfc3339(atMs)}" title="${rfc3339(atMs)}">${agoText(Math.max(0, nowMs - atMs))}</time>`;
-}
-
-function agoText(ms: number): string {
-  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)} s ago`;
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
-  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
-  const days = Math.floor(ms / DAY_MS);
-  return days === 1 ? '1 day ago' : `${days} days ago`;
+  return html`<time datetime="${rfc3339(atMs)}" title="${rfc3339(atMs)}">${span(Math.max(0, nowMs - atMs))} ago</time>`;
 }
 
 /** `14:03` or `14:03:27`, in UTC. */
@@ -108,19 +89,6 @@ function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }
 
-const LABELS: Readonly<Record<keyof TeamLimits, { readonly label: string }>> = {
-  ...PLAN_NUMBERS,
-  billing: { label: 'billing' },
-  currency: { label: 'currency' },
-  period: { label: 'period' },
-  windows: { label: 'limits' },
-};
-
-/** What people call one of a plan's numbers. */
-export function numberLabel(number: keyof TeamLimits): string {
-  return LABELS[number].label;
-}
-
 const PERIODS: Readonly<Record<string, string>> = { P1D: 'day', P7D: 'week', P1W: 'week', P1M: 'month', P3M: 'quarter', P1Y: 'year' };
 
 /** A period's length after an amount: `a month`, `a calendar month`, or the duration itself: `per PT30S`. */
@@ -130,9 +98,9 @@ export function periodText(rule: string): string {
   return PERIODS[length] === undefined ? `per ${calendar}${length}` : `a ${calendar}${PERIODS[length]}`;
 }
 
-/** One of a plan's numbers as text; amounts are in the plan's currency. */
-export function numberText(number: keyof TeamLimits, value: string | number, currency: string): string {
-  if (number === 'windows') return value === NO_WINDOWS ? 'none' : windowTexts(String(value), count).join(', ');
-  if (typeof value === 'string') return anchorOf(value) === 'calendar' ? `${lengthOf(value)} by the calendar` : value;
-  return number === 'overageCapMinor' || number === 'minorPerMillion' ? money(value, currency) : count(value);
+/** One of a plan's numbers, by its name in reports; amounts are in the plan's currency. */
+export function numberText(number: string, value: string | number | null, currency: string): string {
+  if (value === null) return 'none';
+  if (typeof value === 'string') return number === 'limits' ? windowTexts(value, count).join(', ') : value;
+  return number.includes('minor') ? money(value, currency) : count(value);
 }

@@ -1,26 +1,29 @@
-// The history on a team's page: the last 30 days and 13 months, and its periods with their usage.
-import { NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
-import { periodReport } from '../admin/operations/periods.ts';
-import type { Refusal } from '../core/outcome.ts';
+// The history on a team's page: the last 30 days and 13 months as bars, its periods, and the movements of its credit.
+import type { OperationContext } from '../admin/operation-context.ts';
+import { found } from '../admin/operation.ts';
+import { listPeriods, periodReport } from '../admin/operations/periods.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { dayOf } from '../domain/period.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
+import { dayOf, spentIn, rfc3339 } from '../domain/period.ts';
 import { dateOf, dayOfDate, lastMonths, monthOf } from '../domain/usage-days.ts';
 import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts } from './console-route.ts';
-import { htmlTable, numeric } from './html-table.ts';
-import { count, day, money } from './shown.ts';
-import { usageChart } from './usage-chart.ts';
-import type { UsedSpan } from './usage-chart.ts';
+import { tableOf } from './cells.ts';
+import { count, compact, moment, money } from './shown.ts';
+import { htmlTable, numeric, freeText } from './html-table.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import { minorRoundedDown } from '../domain/money.ts';
+import type { Micro } from '../domain/money.ts';
+import type { Team } from '../ports/team-registry.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
 
 const DAYS = 30;
 const MONTHS = 13;
 /** Limits the page: periods may be very short. */
 const PERIODS_MAX = 26;
 
-export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts, 'context'>, nowMs: number): Promise<Html | Refusal> {
+export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts, 'context'>, nowMs: number): Promise<Html> {
   const history = context.part('history');
   const today = dayOf(nowMs);
   const months = lastMonths(today, MONTHS);
@@ -29,22 +32,19 @@ export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts
     history.days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today }),
     history.periods(teamId),
   ]);
-  if (days === undefined || periods === undefined) return NO_TEAM;
-  if (isUnavailable(days)) return refusalOf(days);
-  if (isUnavailable(periods)) return refusalOf(periods);
-  const rows = days.days;
+  const rows = found(days, 'team', teamId).days;
   const dates = Array.from({ length: DAYS }, (_, index) => dateOf(today - DAYS + 1 + index));
   const from = dates[0]!;
   const csv = (one: 'keys' | 'tags'): string =>
     `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from, to: dateOf(today), by: 'day', [one]: 'true', team: teamId }).toString()}`;
-  return html`${usageChart({ id: 'days', title: `Last ${DAYS} days`, unit: 'Day', spans: spansOf(dates, rows, dateOf) })}
+  return html`${usageChart('days', `Last ${DAYS} days`, 'Day', spansOf(dates, rows, dateOf))}
     <p class="links">
       <a href="${csv('keys')}" download>Download these days, key by key (CSV)</a>
       <a href="${csv('tags')}" download>Download these days, tag by tag (CSV)</a>
     </p>
-    ${usageChart({ id: 'months', title: `Last ${MONTHS} months`, unit: 'Month', spans: spansOf(months, rows, monthOf) })}
+    ${usageChart('months', `Last ${MONTHS} months`, 'Month', spansOf(months, rows, monthOf))}
     <h2 id="periods">Periods</h2>
-    ${periodsTable(teamId, periods)}`;
+    ${await periodsTable(teamId, found(periods, 'team', teamId), context, nowMs)}`;
 }
 
 /** A span for each date, in order; `dateOfDay` gives the date of a day. Days are UTC. */
@@ -59,25 +59,133 @@ function spansOf(dates: readonly string[], rows: readonly KeyDay[], dateOfDay: (
   return [...spans.values()];
 }
 
-const FIGURES = ['Characters', 'Included', 'Overage', 'Cost of overage'].map(numeric);
-const COLUMNS = ['From', 'To', 'State', 'Plan', ...FIGURES] as const;
-
-function periodsTable(teamId: string, periods: readonly PeriodUse[]): Html {
-  if (periods.length === 0) return html`<p class="soft">There are none yet.</p>`;
-  const rows = periods.slice(0, PERIODS_MAX).map((period) => {
-    const { overage, character_limit: limit } = periodReport(period);
-    return [
-      day(period.startMs),
-      day(period.endMs),
-      period.closed ? 'closed' : 'open',
-      period.plan,
-      count(period.characters),
-      limit === undefined ? '–' : count(limit),
-      overage === undefined ? '–' : count(overage.character_count),
-      overage === undefined ? '–' : money(overage.cost_minor, overage.currency),
-    ];
-  });
+async function periodsTable(teamId: string, periods: readonly PeriodUse[], context: OperationContext, nowMs: number): Promise<Html> {
+  if (periods.length === 0) return html`<p class="soft">${listPeriods.none}</p>`;
+  const rows = periods.slice(0, PERIODS_MAX).map(periodReport);
   const left = periods.length - rows.length;
-  return html`${htmlTable({ caption: 'Periods, newest first', columns: COLUMNS, rows })}
+  return html`${await tableOf(listPeriods, rows, { caption: 'Periods, newest first', context, nowMs })}
   ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate usage periods ${teamId}</code>.</p>` : undefined}`;
+}
+
+/** A day or a month. */
+interface UsedSpan {
+  readonly date: string;
+  readonly characters: number;
+  readonly requests: number;
+}
+
+/** Units of a bar's drawing, which is stretched to the available space. */
+const [STEP, BAR, HEIGHT] = [10, 8, 100];
+/** The least height, so that any usage is visible. */
+const BAR_HEIGHT_MIN = 1.5;
+
+/** `unit` is the header of the table's first column; spans are in order, with those without usage. */
+function usageChart(id: string, title: string, unit: string, spans: readonly UsedSpan[]): Html {
+  const most = Math.max(...spans.map(({ characters }) => characters));
+  return html`<section class="used" aria-labelledby="${id}">
+    <h2 id="${id}">${title}</h2>
+    <figure>
+      <p class="scale">${most === 0 ? 'Nothing was used' : `${compact(most)} characters`}</p>
+      <fieldset class="bars">
+        <legend class="unseen">${wordsOf(title, spans, most)}</legend>
+        ${spans.map((span, index) => bar(id, span, most, index === spans.length - 1))}
+      </fieldset>
+      <figcaption class="ends"><span>${spans[0]?.date}</span><span>${spans.at(-1)?.date}</span></figcaption>
+    </figure>
+    <div class="scroll" role="region" tabindex="0" aria-label="${title} as a table">
+      ${htmlTable({
+        caption: title,
+        compact: true,
+        columns: [unit, numeric('Characters'), numeric('Requests')],
+        rows: spans.toReversed().map(({ date, characters, requests }) => [date, count(characters), count(requests)]),
+      })}
+    </div>
+  </section>`;
+}
+
+/**
+ * A radio button whose label is the bar and its figures: the chart is one stop of the Tab key, arrow keys go from bar to bar, and the
+ * style sheet shows the figures of the one that is chosen or under the pointer.
+ */
+function bar(chart: string, { date, characters, requests }: UsedSpan, most: number, isLast: boolean): Html {
+  const height = characters === 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (characters / most) * HEIGHT);
+  return html`<label
+    ><input type="radio" name="${chart}" autocomplete="off" ${isLast ? html`checked` : undefined} /><svg
+      viewBox="0 0 ${STEP} ${HEIGHT}"
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <rect x="${(STEP - BAR) / 2}" y="${(HEIGHT - height).toFixed(2)}" width="${BAR}" height="${height.toFixed(2)}"></rect></svg
+    ><span class="values"
+      >${date}: <strong>${count(characters)}</strong> characters, ${count(requests)} ${requests === 1 ? 'request' : 'requests'}</span
+    ></label
+  >`;
+}
+
+/** The chart in a sentence, for screen readers. */
+function wordsOf(title: string, spans: readonly UsedSpan[], most: number): string {
+  const sum = spans.reduce((all, { characters }) => all + characters, 0);
+  if (sum === 0) return `${title}: nothing was used.`;
+  const highest = spans.find(({ characters }) => characters === most)!;
+  return `${title}: ${count(sum)} characters in total; the most, ${count(most)}, in ${highest.date}.`;
+}
+
+/** Entries of the audit that are looked through: most are of other changes. */
+const ENTRIES_MAX = 200;
+const MOVEMENTS_MAX = 50;
+
+interface Movement {
+  readonly atMs: number;
+  readonly what: string;
+  /** Negative for what was deducted or spent. */
+  readonly micro: Micro;
+  readonly balanceMicro: Micro;
+  readonly note: string;
+}
+
+/** `undefined` for a team that has never had any credit, as far as is known. */
+export async function teamCredit(team: Team, { context }: Pick<ConsoleParts, 'context'>): Promise<Html | undefined> {
+  const [entries, periods] = await Promise.all([
+    context.options.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
+    context.part('history').periods(team.teamId),
+  ]);
+  const changed = isUnavailable(entries) ? [] : entries.flatMap(movementOf);
+  const spent = periods === undefined || isUnavailable(periods) ? [] : periods.flatMap(spentMovement);
+  const all = [...changed, ...spent].toSorted((one, other) => other.atMs - one.atMs);
+  if (all.length === 0) return undefined;
+  const { currency } = team.limits;
+  const shown = all.slice(0, MOVEMENTS_MAX);
+  const amount = (micro: Micro): string => money(micro < 0 ? -minorRoundedDown(-micro) : minorRoundedDown(micro), currency);
+  const rows = shown.map(({ atMs, what, micro, balanceMicro, note }) => [moment(atMs), what, amount(micro), amount(balanceMicro), note]);
+  return html`<h2 id="movements">Credit</h2>
+    <p>Balance ${money(minorRoundedDown(team.balanceMicro), currency)}. Amounts are rounded down to whole minor units.</p>
+    ${htmlTable({ caption: 'Movements of credit, newest first', columns: COLUMNS, rows })}
+    ${
+      all.length > shown.length
+        ? html`<p class="soft">
+            ${count(all.length - shown.length)} more are older: see the
+            <a href="${CONSOLE_PREFIX}/audit?team=${team.teamId}&amp;action=updateTeam">audit</a> and the
+            <a href="${CONSOLE_PREFIX}/invoices">invoices</a>.
+          </p>`
+        : undefined
+    }`;
+}
+
+const COLUMNS = ['When', 'What', numeric('Amount'), numeric('Balance after'), freeText('By whom, and why')] as const;
+
+function movementOf({ atMs, actor, reason, before, after }: AuditEntry): Movement[] {
+  const { balanceMicro } = after;
+  if (balanceMicro === undefined) return [];
+  const micro = balanceMicro - (before.balanceMicro ?? 0);
+  if (micro === 0) return [];
+  const note = reason === undefined ? actor : `${actor}: ${reason}`;
+  return [{ atMs, what: micro > 0 ? 'added' : 'deducted', micro, balanceMicro, note }];
+}
+
+/** One line for each period, at its end. */
+function spentMovement({ startMs, endMs, closed, credit }: PeriodUse): Movement[] {
+  const micro = spentIn(credit);
+  if (micro === 0) return [];
+  const note = `in the period from ${rfc3339(startMs).slice(0, 10)} to ${rfc3339(endMs).slice(0, 10)}${closed ? '' : ', which is not closed'}`;
+  return [{ atMs: endMs, what: 'spent', micro: -micro, balanceMicro: credit.balanceMicro, note }];
 }

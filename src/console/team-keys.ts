@@ -1,56 +1,57 @@
 // A team's keys in the console: their table, the team and key of a path, and the notice that shows a new key once.
-import { NO_KEY, NO_TEAM, refusalOf } from '../admin/admin-refusals.ts';
-import { limitsText } from '../admin/fields.ts';
 import type { ShownLimits } from '../admin/fields.ts';
 import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
-import { limitsReport } from '../admin/operations/key-rows.ts';
-import type { NewKeyRow } from '../admin/operations/key-rows.ts';
+import type { OperationContext } from '../admin/operation-context.ts';
+import { found, noSuch, RefusedError } from '../admin/operation.ts';
+import type { RecordKind } from '../admin/operation.ts';
+import { keyColumns, keyReport } from '../admin/operations/key-rows.ts';
+import type { FoundKeyRow, ListedKeyRow, NewKeyRow } from '../admin/operations/key-rows.ts';
 import { foundTeam } from '../admin/operations/teams.ts';
-import type { Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';
 import { writtenWindows } from '../domain/window-limits.ts';
-import type { FieldTexts, Form } from './form.ts';
+import type { FieldTexts } from './form.ts';
 import { formFields } from './operation-form.ts';
 import type { Period } from '../domain/period.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts, SignedInVisit } from './console-route.ts';
-import { freeText, htmlTable, numeric } from './html-table.ts';
-import { ago, count, day } from './shown.ts';
+import { tableOf } from './cells.ts';
+import { ago, count } from './shown.ts';
 
 /** Limits the page. */
 const KEYS_MAX = 200;
 
-const COUNTS = [numeric('Characters'), numeric('Requests')];
-const COLUMNS = ['Key', freeText('Label'), 'Mode', 'Status', 'Last use', ...COUNTS, 'Created'] as const;
 const ORDER: readonly KeyStatus[] = ['active', 'disabled', 'expired', 'revoked'];
 
+/** A key in its team's list, with its use of the period. */
+interface UsedKey extends ListedKeyRow {
+  readonly team_id: string;
+  readonly use: Pick<KeyUsage, 'characters' | 'requests'>;
+}
+
+const columns = keyColumns<UsedKey>([
+  { head: 'Characters', cell: ({ use }) => use.characters, holds: 'figures' },
+  { head: 'Requests', cell: ({ use }) => use.requests, holds: 'figures' },
+  { head: 'Created', cell: (row) => ({ kind: 'day', at: row.created_at }) },
+]);
+
 /** Working keys first, revoked ones last, the newest of each first. `withChanges` adds links to changes. */
-export function keysTable({ team, keys }: Usage, nowMs: number, withChanges: boolean): Html {
+export async function keysTable({ team, keys }: Usage, context: OperationContext, nowMs: number, withChanges: boolean): Promise<Html> {
   if (keys.length === 0) return html`<p class="soft">There are no keys yet.</p>`;
   const ordered = keys.toReversed().toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status));
-  const limited = keys.some(({ limits }) => hasLimits(limits));
-  const rows = ordered
-    .slice(0, KEYS_MAX)
-    .map((key) => [
-      keyLink(team.teamId, key),
-      key.label === '' ? '–' : key.label,
-      key.mode,
-      keyStatus(key),
-      lastUse(key, nowMs),
-      count(key.characters),
-      count(key.requests),
-      day(key.createdAtMs),
-      ...(limited ? [limitsText(limitsReport(key.limits)) ?? '–'] : []),
-      ...(withChanges ? [key.status === 'revoked' ? '–' : changes(team.teamId, key)] : []),
-    ]);
-  const columns = [...COLUMNS, ...(limited ? [freeText('Limits')] : []), ...(withChanges ? ['Change'] : [])];
+  const rows = ordered.slice(0, KEYS_MAX).map((key): UsedKey => ({ ...keyReport(key), team_id: team.teamId, use: key }));
   const left = ordered.length - rows.length;
-  return html`${htmlTable({ caption: `Keys of ${team.name}`, columns, rows })}
+  const around = {
+    caption: `Keys of ${team.name}`,
+    context,
+    nowMs,
+    hidden: keys.some(({ limits }) => hasLimits(limits)) ? [] : ['Limits'],
+    change: withChanges ? changes : undefined,
+  };
+  return html`${await tableOf({ columns }, rows, around)}
   ${left > 0 ? html`<p class="soft">${count(left)} more, revoked or old, are listed by <code>lingate key list</code>.</p>` : undefined}`;
 }
 
@@ -67,12 +68,9 @@ export function keyPath(teamId: string, keyId: string): string {
   return `/teams/${teamId}/keys/${keyId}`;
 }
 
-/** Links to the key's page. */
-export function keyLink(teamId: string, { keyId, display }: Pick<KeyUsage, 'keyId' | 'display'>): Html {
-  return html`<a href="${CONSOLE_PREFIX}${keyPath(teamId, keyId)}"><code>${display}…</code></a>`;
-}
-
-function changes(teamId: string, { keyId, display }: KeyUsage): Html {
+/** Links to what may be done to a key of a list. */
+export function changes({ team_id: teamId, key_id: keyId, display, status }: FoundKeyRow | UsedKey): Html | string {
+  if (status === 'revoked') return '–';
   const to = `${CONSOLE_PREFIX}${keyPath(teamId, keyId)}`;
   const which = html`<span class="unseen"> ${display}</span>`;
   return html`<span class="links"><a href="${to}/rotate">Rotate${which}</a> <a href="${to}/revoke">Revoke${which}</a></span>`;
@@ -87,24 +85,35 @@ export interface TeamKey {
   readonly period: Period;
 }
 
+/** By the path's `id`, with what it has used. */
+export async function findUsage({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Usage> {
+  const id = pathId(parameters, 'id', 'team');
+  return found(await context.options.teams.usage(id), 'team', id);
+}
+
 /** By the path's `id`. */
-export async function findTeam({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Team | Refusal> {
-  const teamId = canonicalUlid(parameters['id'] ?? '');
-  const found = teamId === undefined ? undefined : await foundTeam(context, teamId);
-  if (found === undefined) return NO_TEAM;
-  return found.kind === 'done' ? found.value : refusalOf(found);
+export function findTeam({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Team> {
+  return foundTeam(context, pathId(parameters, 'id', 'team'));
+}
+
+/** The id in a path; throws if it can be none. */
+export function pathId(parameters: SignedInVisit['parameters'], name: string, kind: RecordKind): string {
+  const id = canonicalUlid(parameters[name] ?? '');
+  if (id === undefined) throw new RefusedError(noSuch(kind, parameters[name] ?? ''));
+  return id;
 }
 
 /** By the path's `id` and `key`. */
-export async function findTeamKey({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<TeamKey | Refusal> {
-  const teamId = canonicalUlid(parameters['id'] ?? '');
-  const keyId = canonicalUlid(parameters['key'] ?? '');
-  const found = teamId === undefined ? undefined : await context.options.teams.usage(teamId);
-  if (found === undefined) return NO_KEY;
-  if (isUnavailable(found)) return refusalOf(found);
-  const { team, keys, periodStartMs: startMs, periodEndMs: endMs } = found;
-  const key = keys.find((one) => one.keyId === keyId);
-  return key === undefined ? NO_KEY : { team, key, keys, period: { startMs, endMs } };
+export async function findTeamKey({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<TeamKey> {
+  const keyId = pathId(parameters, 'key', 'key');
+  const usage = await context.options.teams.usage(pathId(parameters, 'id', 'key'));
+  const { team, keys, periodStartMs: startMs, periodEndMs: endMs } = found(usage, 'key', keyId);
+  const key = found(
+    keys.find((one) => one.keyId === keyId),
+    'key',
+    keyId,
+  );
+  return { team, key, keys, period: { startMs, endMs } };
 }
 
 export function newKeyNotice({ key, display }: NewKeyRow): Html {
@@ -113,13 +122,9 @@ export function newKeyNotice({ key, display }: NewKeyRow): Html {
 }
 
 /** What the fields of these limits show; empty if there is no such limit. */
-export function limitTexts({ limits = [], ...others }: ShownLimits, label = ''): Form {
-  const texts: Readonly<Record<string, string | number | readonly string[] | undefined>> = {
-    ...others,
-    label,
-    limits: writtenWindows(limits).split(' '),
-  };
-  return (name) => [texts[name] ?? ''].flat().join('\n');
+export function limitTexts({ limits = [], ...others }: ShownLimits, label = ''): Readonly<Record<string, string>> {
+  const texts = { ...others, label, limits: writtenWindows(limits).split(' ') };
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, [text ?? ''].flat().join('\n')]));
 }
 
 /** The fields of a key's label and limits; the limits are collapsed, unless there is something in them to see. */

@@ -29,14 +29,13 @@ export function sample(caption: string, code: Html): Html {
   </figure>`;
 }
 
-interface SampleAnswer {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** `undefined` without a body. */
-  readonly body: unknown;
-}
-
-export function answerSample(caption: string, { status, headers, body }: SampleAnswer): Html {
+/** `body` is `undefined` without one. */
+export function answerSample(
+  caption: string,
+  status: number,
+  headers: readonly (readonly [name: string, value: string])[],
+  body: unknown,
+): Html {
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n');
   return sample(caption, body === undefined ? html`${head}` : html`${head}${'\n\n'}${coloured(body)}`);
 }

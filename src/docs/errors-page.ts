@@ -9,7 +9,7 @@ import { exampleOf, headerExamples, HEADERS } from './openapi-schemas.ts';
 import { codesOf, UNMATCHED } from './openapi-document.ts';
 import { operationsOf } from './operations.ts';
 import { links, page } from './page.ts';
-import { rowOf, schemaTable, scrolledTable } from './schema-table.ts';
+import { schemaTable, scrolledTable, rowOf } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
 const CODES = Object.keys(problems) as ProblemCode[];
@@ -154,5 +154,5 @@ function example(code: string, kind: ProblemKind, { serviceName, docsUrl }: Erro
   const values = headerExamples(serviceName, code);
   const names = ['X-Request-Id', ...headers];
   const shown = [['Content-Type', 'application/problem+json'] as const, ...names.map((name) => [name, values[name] ?? ''] as const)];
-  return answerSample('Example', { status, headers: shown, body: exampleOf(code, kind, docsUrl) });
+  return answerSample('Example', status, shown, exampleOf(code, kind, docsUrl));
 }

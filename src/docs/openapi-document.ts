@@ -7,19 +7,19 @@ import { TAG_FIELD } from '../domain/request-tag.ts';
 import { Type } from '../domain/typebox.ts';
 import type { ApiDocument, DocHeaders, LoadedRoute, PluginApis, RouteDoc } from '../ports/plugin-route.ts';
 import {
-  bodySchemas,
   exampleOf,
   HEADERS,
   headers,
-  headersOfEveryAnswer,
   membersOfExample,
   PROBLEM,
-  problemSchemas,
   refTo,
   schemaOfProblem,
   securityOf,
   securitySchemesOf,
   shown,
+  bodySchemas,
+  headersOfEveryAnswer,
+  problemSchemas,
 } from './openapi-schemas.ts';
 import { openApi, plain } from './openapi-writer.ts';
 import type { DescribedRoute, OpenApiDocument, OpenApiNode } from './openapi-writer.ts';

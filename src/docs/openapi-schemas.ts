@@ -167,12 +167,9 @@ const RATE_HEADERS: Readonly<Record<string, Header>> = {
 
 export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): OpenApiNode {
   const examples = headerExamples(serviceName);
-  const all = rateLimitHeaders ? { ...HEADERS, ...RATE_HEADERS } : HEADERS;
-  const entries = Object.entries(all).map(([name, header]) => {
-    const example = header.schema['type'] === 'integer' ? Number(examples[name]) : examples[name];
-    return [name, { ...header, example }];
-  });
-  return Object.fromEntries(entries) as OpenApiNode;
+  const all = Object.entries(rateLimitHeaders ? { ...HEADERS, ...RATE_HEADERS } : HEADERS);
+  const numberOf = ({ schema }: Header, example = ''): unknown => (schema['type'] === 'integer' ? Number(example) : example);
+  return Object.fromEntries(all.map(([name, header]) => [name, { ...header, example: numberOf(header, examples[name]) }]));
 }
 
 /** Names of the headers that any answer may have. */

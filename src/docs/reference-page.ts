@@ -8,7 +8,7 @@ import type { OpenApiOptions } from './openapi-document.ts';
 import type { Content, Examples, OpenApiDocument, OperationObject, ParameterObject } from './openapi-writer.ts';
 import { links, page } from './page.ts';
 import type { SectionGroup } from './page.ts';
-import { rowOf, rowsOf, schemaTable, table } from './schema-table.ts';
+import { rowsOf, schemaTable, table, rowOf } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
 /** Operations under one heading. */
@@ -178,9 +178,7 @@ function samplesOf(entry: Entry, serverUrl: string): readonly Html[] {
   );
   const head = [...(media === undefined ? [] : [['Content-Type', media[0]] as const]), ...fields];
   const answersOf = (isShown: (output: NamedExample) => boolean): readonly Html[] =>
-    outputs
-      .filter(isShown)
-      .map(({ caption, value }) => answerSample(`Answer${caption}`, { status: Number(status), headers: head, body: value }));
+    outputs.filter(isShown).map(({ caption, value }) => answerSample(`Answer${caption}`, Number(status), head, value));
   const requests = inputs.flatMap(({ caption, name }) => [
     requestOf(entry, serverUrl, `Request${caption}`, name),
     ...answersOf((output) => output.name === name),

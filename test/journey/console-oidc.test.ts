@@ -60,7 +60,7 @@ describe('two gateways on one store', () => {
       code_challenge: expect.stringMatching(/^[\w-]{43}$/) as string,
       code_challenge_method: 'S256',
     });
-    expect([...browser.cookies.keys()]).toEqual([expect.stringMatching(/^__Host-lingate_sign_in_[\w-]{8}$/)]);
+    expect([...browser.cookies.keys()]).toEqual(['__Host-lingate_sign_in']);
   });
 
   test('the answer may come to another gateway; its page leads on, with a cookie that no other site sends', async () => {
@@ -72,7 +72,7 @@ describe('two gateways on one store', () => {
     expect(back.body).toContain('<meta http-equiv="refresh" content="0; url=/console" />');
     const set = back.rawHeaders.filter(([name]) => name === 'Set-Cookie').map(([, value]) => value);
     expect(set).toEqual([
-      expect.stringMatching(/^__Host-lingate_sign_in_[\w-]{8}=; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=0$/),
+      '__Host-lingate_sign_in=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0',
       expect.stringMatching(/^lingate_console=[\w-]{43}; Path=\/console; HttpOnly; SameSite=Strict; Max-Age=3600; Secure$/),
     ]);
     expect((await other.get('/console/teams')).body).toContain('href="/console/teams/new"');

@@ -7,7 +7,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { DocumentRecord, PlacedDocument } from '../../ports/documents.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
-import { choice, closed, moment, ofTeam, orNull } from '../fields.ts';
+import { choice, moment, ofTeam, orNull, span } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { operation } from '../operation.ts';
@@ -46,13 +46,10 @@ export const listDocuments = operation({
   summary: 'Lists the documents of all teams or of one, newest first, in pages. Neither names of files nor texts are shown.',
   about: 'Documents are listed until they expire. Of an error only its code is shown: the rest is for the sender.',
   examples: ['lingate documents list --state error', 'lingate documents list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
-  input: Type.Object(
-    {
-      team: ofTeam('documents'),
-      state: Type.Optional(choice(DOCUMENT_STATES, 'Only documents in this state.', { value: 'STATE', fallback: 'all', words: WORDS })),
-    },
-    closed,
-  ),
+  input: {
+    team: ofTeam('documents'),
+    state: choice(DOCUMENT_STATES, 'Only documents in this state.', { value: 'STATE', fallback: 'all', words: WORDS }),
+  },
   row: Document,
   list: 'documents',
   columns: [
@@ -96,15 +93,8 @@ function stateOf({ status, code, downloaded, failures }: DocumentRow): string {
 
 /** Until it had ended, or since when it has not. */
 function tookOf({ created_at: created, ended_at: ended }: DocumentRow, nowMs: number): Cell {
-  const seconds = Math.max(0, (ended === null ? nowMs : Date.parse(ended)) - Date.parse(created)) / 1000;
-  const units = [
-    [86_400, 'd'],
-    [3600, 'h'],
-    [60, 'min'],
-    [1, 's'],
-  ] as const;
-  const [size, unit] = units.find(([one]) => seconds >= one) ?? [1, 's'];
-  return `${Math.floor(seconds / size)} ${unit}${ended === null ? ' so far' : ''}`;
+  const ms = Math.max(0, (ended === null ? nowMs : Date.parse(ended)) - Date.parse(created));
+  return `${span(ms)}${ended === null ? ' so far' : ''}`;
 }
 
 /** An entry of the list; its document may be gone, or is not looked up because its team does not fit. */

@@ -4,10 +4,10 @@ import { rfc3339 } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { GlossaryRecord } from '../../ports/glossary-store.ts';
-import { closed, glossaryId, moment, teamFlag, whole } from '../fields.ts';
+import { glossaryId, moment, teamFlag, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, found, operation, resultOf, valueOf } from '../operation.ts';
-import type { Result, RowColumn } from '../operation.ts';
+import { done, found, operation } from '../operation.ts';
+import type { RowColumn } from '../operation.ts';
 
 const Glossary = Type.Object({
   glossary_id: Type.String(),
@@ -56,7 +56,7 @@ export const listGlossaries = operation({
   http: 'GET /teams/{id}/glossaries',
   summary: "Lists a team's glossaries, without their entries.",
   examples: ['lingate glossary list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
-  input: Type.Object({ id: teamFlag }, closed),
+  input: { id: teamFlag },
   row: Glossary,
   list: 'glossaries',
   columns,
@@ -67,18 +67,11 @@ export const listGlossaries = operation({
   },
 });
 
-interface OwnedGlossary {
-  readonly teamId: string;
-  readonly glossary: GlossaryRecord;
-}
-
 /** By its id, of whichever team. */
-export function findGlossary(context: OperationContext, id: string): Promise<Result<OwnedGlossary>> {
-  return resultOf(async () => {
-    const glossaries = context.part('glossaries');
-    const teamId = found(await glossaries.ownerOf(id), 'glossary', id);
-    return { teamId, glossary: found(await glossaries.find(teamId, id), 'glossary', id) };
-  });
+export async function findGlossary(context: OperationContext, id: string) {
+  const glossaries = context.part('glossaries');
+  const teamId = found(await glossaries.ownerOf(id), 'glossary', id);
+  return { teamId, glossary: found(await glossaries.find(teamId, id), 'glossary', id) };
 }
 
 export const deleteGlossary = operation({
@@ -88,19 +81,19 @@ export const deleteGlossary = operation({
   summary: 'Deletes a glossary.',
   about: 'Its entries are deleted, and the next request that names it is refused. This cannot be undone.',
   examples: ['lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA', 'lingate glossary delete 01JD3QB5W1T9C4E8S7X2G6V0PA --yes --json'],
-  input: Type.Object({ id: glossaryId }, closed),
+  input: { id: glossaryId },
   status: 204,
   row: Type.Object({ glossary_id: Type.String(), team_id: Type.String(), status: Type.Enum(['deleted']) }),
   columns: [],
   asking: 'deleting a glossary',
   async asks(context, { id }) {
-    const { teamId, glossary } = valueOf(await findGlossary(context, id));
+    const { teamId, glossary } = await findGlossary(context, id);
     const does = `This deletes the glossary ${JSON.stringify(glossary.name)} of team ${teamId} permanently.`;
     return { does, word: glossary.name, wordIs: 'its name' };
   },
   notice: ({ glossary_id: id, team_id: team }) => `Glossary ${id} of team ${team} is deleted.`,
   async run(context, { id }) {
-    const { teamId } = valueOf(await findGlossary(context, id));
+    const { teamId } = await findGlossary(context, id);
     found((await context.part('glossaries').remove(teamId, id, context.by('deleteGlossary'))) || undefined, 'glossary', id);
     const ids = { glossary_id: id, team_id: teamId };
     return done({ ...ids, status: 'deleted' }, await context.replicated([teamId]), ids);

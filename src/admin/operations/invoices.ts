@@ -8,11 +8,11 @@ import { Type } from '../../domain/typebox.ts';
 import { daysOfMonth, overageOf } from '../../domain/usage-days.ts';
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import type { PeriodUse, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
-import { closed, moment, ofTeam, orNull, text, utcDay, whole } from '../fields.ts';
+import { moment, ofTeam, orNull, text, utcDay, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { rowsOfTeams } from '../listing.ts';
 import { operation } from '../operation.ts';
-import type { RowColumn } from '../operation.ts';
+import type { Cell, RowColumn } from '../operation.ts';
 import { daysIn, fileName, judgeDays } from './usage.ts';
 
 const Invoice = Type.Object({
@@ -95,7 +95,7 @@ function creditOf({ limits, credit }: PeriodUse) {
 export async function owedText(context: OperationContext, team: Team): Promise<string> {
   const periods = answered(await context.part('history').periods(team.teamId));
   const { billing, currency } = team.limits;
-  const money = (minor: number): string => (minor === 0 ? 'nothing' : amount(minor, currency)!);
+  const money = (minor: number): string => (minor === 0 ? 'nothing' : amount(minor, currency));
   const running = periods?.find(({ closed: isClosed }) => !isClosed);
   const total = running === undefined ? 0 : (invoiceRow(team, false, running).total_minor ?? 0);
   const comesTo =
@@ -181,8 +181,8 @@ export class InvoiceTotals {
   }
 }
 
-function amount(minor: number | null, currency: string): string | undefined {
-  return minor === null ? undefined : `${amountText(minor, currency)} ${currency}`;
+function amount(minor: number, currency: string): string {
+  return `${amountText(minor, currency)} ${currency}`;
 }
 
 const NAMED_MAX = 3;
@@ -195,17 +195,46 @@ export function notClosedText(names: readonly string[]): string {
   return `${whose} that ended in this time and ${names.length === 1 ? 'is' : 'are'} not closed yet: ${some}${more}; a period is closed within an hour of its end`;
 }
 
+type Amount = 'credit_added_minor' | 'credit_deducted_minor' | 'total_minor' | 'balance_minor';
+
+function amountColumn(head: string, member: Amount, only?: 'console'): RowColumn<InvoiceRow> {
+  const cell = ({ currency, ...row }: InvoiceRow): Cell => {
+    const minor = row[member];
+    return minor === null ? undefined : { kind: 'money', minor, currency };
+  };
+  return { head, cell, holds: 'figures', only };
+}
+
+function withReference(cell: Cell, { reference }: InvoiceRow): Cell {
+  return reference === null ? cell : { kind: 'below', cell, below: reference };
+}
+
+/** With those of test keys below. */
+function charactersCell({ character_count: all, test_character_count: test, free_character_count: free }: InvoiceRow): Cell {
+  return test === 0 ? all : { kind: 'below', cell: all, below: `${test} test${free === 0 ? '' : `, ${free} free`}` };
+}
+
+function periodCell({ period_start: at, period_end: end, closed }: InvoiceRow): Cell {
+  return { kind: 'below', cell: { kind: 'day', at }, below: `to ${end.slice(0, 10)}${closed ? '' : ', open'}` };
+}
+
 const columns: readonly RowColumn<InvoiceRow>[] = [
-  { head: 'From', cell: (row) => row.period_start.slice(0, 10) },
-  { head: 'To', cell: (row) => row.period_end.slice(0, 10) },
-  { head: 'State', cell: (row) => (row.closed ? 'closed' : 'open') },
-  { head: 'Characters', cell: (row) => row.character_count, holds: 'figures' },
+  // Below the name, because a column of its own would make the table too wide.
+  { head: 'Team', cell: (row) => withReference({ kind: 'team', id: row.team_id, name: row.name }, row), only: 'console' },
+  { head: 'Period', cell: periodCell, only: 'console' },
+  { head: 'From', cell: (row) => row.period_start.slice(0, 10), only: 'command' },
+  { head: 'To', cell: (row) => row.period_end.slice(0, 10), only: 'command' },
+  { head: 'State', cell: (row) => (row.closed ? 'closed' : 'open'), only: 'command' },
+  { head: 'Characters', cell: charactersCell, holds: 'figures' },
+  { head: 'Included', cell: (row) => row.included_characters ?? undefined, holds: 'figures', only: 'console' },
   { head: 'Beyond plan', cell: (row) => row.overage_characters ?? undefined, holds: 'figures' },
-  { head: 'Total', cell: (row) => amount(row.total_minor, row.currency), holds: 'figures' },
-  { head: 'Balance', cell: (row) => amount(row.balance_minor, row.currency), holds: 'figures' },
-  { head: 'Team', cell: (row) => row.team_id },
+  amountColumn('Credit added', 'credit_added_minor', 'console'),
+  amountColumn('Credit deducted', 'credit_deducted_minor', 'console'),
+  amountColumn('Total', 'total_minor'),
+  amountColumn('Balance', 'balance_minor'),
+  { head: 'Team', cell: (row) => row.team_id, only: 'command' },
   { head: 'Plan', cell: (row) => row.plan },
-  { head: 'Name (reference)', cell: ({ name, reference }) => (name ?? '(deleted)') + (reference === null ? '' : ` (${reference})`) },
+  { head: 'Name (reference)', cell: (row) => withReference(row.name ?? '(deleted)', row), only: 'command' },
 ];
 
 export const listInvoices = operation({
@@ -218,23 +247,19 @@ export const listInvoices = operation({
     'rounded down once; what a kind of plan does not have is empty, in JSON null. CSV cells that a spreadsheet would run as ' +
     'formulas get an apostrophe in front.',
   examples: ['lingate invoices --month 2026-11', 'lingate invoices --month 2026-11 --csv > november.csv'],
-  input: Type.Object(
-    {
-      month: Type.Optional(
-        text(
-          'a calendar month as YYYY-MM, for example 2026-11',
-          (month) => daysOfMonth(month) !== undefined,
-          'The UTC month, for example 2026-11; by default the current one.',
-          { value: 'M' },
-        ),
-      ),
-      from: Type.Optional(utcDay('Instead of month: the first UTC day, for example 2026-11-01; together with to.')),
-      to: Type.Optional(utcDay('The last UTC day (inclusive); at most 400 days.')),
-      open: Type.Boolean({ default: false, description: 'Also periods that are not closed, as they are now.' }),
-      team: ofTeam('periods'),
-    },
-    closed,
-  ),
+  input: {
+    month: text(
+      'a calendar month as YYYY-MM, for example 2026-11',
+      (month) => daysOfMonth(month) !== undefined,
+      'The UTC month, for example 2026-11; by default the current one.',
+      { value: 'M' },
+    ),
+    from: utcDay('Instead of month: the first UTC day, for example 2026-11-01; together with to.'),
+    to: utcDay('The last UTC day (inclusive); at most 400 days.'),
+    open: Type.Boolean({ default: false, description: 'Also periods that are not closed, as they are now.' }),
+    team: ofTeam('periods'),
+  },
+  required: ['open'],
   needs: ['month', 'from', 'to'],
   judge: judgeDays,
   row: Invoice,

@@ -80,11 +80,18 @@ export function foundRow(key: FoundKey): FoundKeyRow {
   return { key_id, display, label, mode: ofMode, status, team_id: key.teamId, team_name: key.teamName, last_used_at, ...limits };
 }
 
-/** What all lists of keys show. */
-export function keyColumns<Row extends ListedKeyRow | FoundKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
+/** What all lists of keys show. A console's list knows whose they are. */
+export function keyColumns<Row extends (ListedKeyRow | FoundKeyRow) & { readonly team_id?: string }>(
+  more: readonly RowColumn<Row>[],
+): readonly RowColumn<Row>[] {
   return [
-    { head: 'Key', cell: (row) => row.key_id },
-    { head: 'Begins with', cell: (row) => row.display },
+    {
+      head: 'Key',
+      cell: ({ key_id: id, display, team_id: teamId = '' }) => ({ kind: 'key', id, teamId, display }),
+      only: 'console',
+    },
+    { head: 'Key', cell: (row) => row.key_id, only: 'command' },
+    { head: 'Begins with', cell: (row) => row.display, only: 'command' },
     { head: 'Label', cell: (row) => row.label || undefined, holds: 'text' },
     { head: 'Mode', cell: (row) => row.mode },
     { head: 'Status', cell: (row) => ({ kind: 'status', status: row.status }) },

@@ -16,11 +16,11 @@ import { isScope, SCOPES, SCOPES_MAX } from '../../domain/scopes.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { KeyChange, KeyRecord } from '../../ports/team-registry.ts';
-import { choice, closed, keyId, recordText, teamFlag, text, windowList, windowListAs, windowsOf } from '../fields.ts';
+import { choice, keyId, recordText, teamFlag, text, windowList, windowListAs, windowsOf } from '../fields.ts';
 import type { ShownLimits } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, found, operation, refused, resultOf } from '../operation.ts';
-import type { Done, OperationRefusal, Result } from '../operation.ts';
+import { done, found, operation, refused } from '../operation.ts';
+import type { Done, OperationRefusal } from '../operation.ts';
 import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, limitsReport, New } from './key-rows.ts';
 import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow, NewKeyRow } from './key-rows.ts';
 
@@ -40,69 +40,57 @@ const scope = text(
 
 /** What operators set of a key, besides its limits by time. */
 const Terms = {
-  label: Type.Optional(
-    recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, 'What the key is for.', {
-      value: 'LABEL',
-      removes: 'no-label',
-      blank: true,
-      hint: 'What the key is for; optional.',
-    }),
+  label: recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, 'What the key is for.', {
+    value: 'LABEL',
+    removes: 'no-label',
+    blank: true,
+    hint: 'What the key is for; optional.',
+  }),
+  expires_at: text(
+    'an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z',
+    (at) => parseRfc3339(at) !== undefined,
+    'When the key expires; RFC 3339, not in the past.',
+    {
+      value: 'RFC3339',
+      removes: 'no-expires-at',
+      hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.',
+      attributes: { maxlength: 40 },
+    },
   ),
-  expires_at: Type.Optional(
-    text(
-      'an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z',
-      (at) => parseRfc3339(at) !== undefined,
-      'When the key expires; RFC 3339, not in the past.',
-      {
-        value: 'RFC3339',
-        removes: 'no-expires-at',
-        hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.',
-        attributes: { maxlength: 40 },
-      },
-    ),
-  ),
-  requests_per_second: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: KEY_RATE_MAX,
-      description: "The key's own rate, checked after the team's, which it cannot raise.",
-      given: { removes: 'no-requests-per-second' },
-    }),
-  ),
-  characters: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: KEY_CHARACTERS_MAX,
-      description: "How many characters the key may use in each of the team's periods.",
-      given: { label: 'Characters per period', removes: 'no-characters' },
-    }),
-  ),
-  allowed_addresses: Type.Optional(
-    Type.Array(range, {
-      minItems: 1,
-      maxItems: ALLOWED_ADDRESSES_MAX,
-      description: 'Addresses and ranges from which the key may be used.',
-      given: {
-        flag: 'allow',
-        value: 'CIDR',
-        removes: 'no-allow',
-        hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
-      },
-    }),
-  ),
-  scopes: Type.Optional(
-    Type.Array(scope, {
-      minItems: 1,
-      maxItems: SCOPES_MAX,
-      description: 'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
-      given: {
-        flag: 'scope',
-        value: 'SCOPE',
-        removes: 'no-scopes',
-        hint: `One per line: ${SCOPES.join(', ')} or forward:NAME. Empty: everything.`,
-      },
-    }),
-  ),
+  requests_per_second: Type.Integer({
+    minimum: 1,
+    maximum: KEY_RATE_MAX,
+    description: "The key's own rate, checked after the team's, which it cannot raise.",
+    given: { removes: 'no-requests-per-second' },
+  }),
+  characters: Type.Integer({
+    minimum: 1,
+    maximum: KEY_CHARACTERS_MAX,
+    description: "How many characters the key may use in each of the team's periods.",
+    given: { label: 'Characters per period', removes: 'no-characters' },
+  }),
+  allowed_addresses: Type.Array(range, {
+    minItems: 1,
+    maxItems: ALLOWED_ADDRESSES_MAX,
+    description: 'Addresses and ranges from which the key may be used.',
+    given: {
+      flag: 'allow',
+      value: 'CIDR',
+      removes: 'no-allow',
+      hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
+    },
+  }),
+  scopes: Type.Array(scope, {
+    minItems: 1,
+    maxItems: SCOPES_MAX,
+    description: 'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
+    given: {
+      flag: 'scope',
+      value: 'SCOPE',
+      removes: 'no-scopes',
+      hint: `One per line: ${SCOPES.join(', ')} or forward:NAME. Empty: everything.`,
+    },
+  }),
 };
 const disabled = 'Whether the key is refused until it is enabled again.';
 const LIMITS = ['expires_at', 'requests_per_second', 'characters', 'limits', 'allowed_addresses', 'scopes'] as const;
@@ -139,7 +127,7 @@ export const listKeys = operation({
   summary: "Lists a team's keys, and when each was last used.",
   about: 'Keys themselves are not stored, only their first twelve characters.',
   examples: [`lingate key list --team ${TEAM}`],
-  input: Type.Object({ id: teamFlag }, closed),
+  input: { id: teamFlag },
   row: Key,
   list: 'keys',
   columns: keyColumns([{ head: 'Created', cell: (row: ListedKeyRow) => row.created_at }]),
@@ -159,16 +147,14 @@ export const createKey = operation({
     `lingate key create --team ${TEAM} --mode live --label backend`,
     `lingate key create --team ${TEAM} --mode live --expires-at 2027-01-31T18:00:00Z --allow 203.0.113.0/24`,
   ],
-  input: Type.Object(
-    {
-      id: teamFlag,
-      mode: choice(['live', 'test'], 'Only a label: both modes behave alike.'),
-      ...Terms,
-      limits: Type.Optional(windowList),
-      disabled: Type.Optional(Type.Boolean({ description: disabled, given: { only: 'programs' } })),
-    },
-    closed,
-  ),
+  input: {
+    id: teamFlag,
+    mode: choice(['live', 'test'], 'Only a label: both modes behave alike.'),
+    ...Terms,
+    limits: windowList,
+    disabled: Type.Boolean({ description: disabled, given: { only: 'programs' } }),
+  },
+  required: ['mode'],
   clears: LIMITS,
   judge: ({ expires_at: at }, nowMs) => judgeExpiry(at, nowMs),
   status: 201,
@@ -228,22 +214,17 @@ export const updateKey = operation({
     `lingate key update ${KEY} --limit requests=600/minute --limit characters=1000000/day --no-limit month`,
     `lingate key update ${KEY} --disable`,
   ],
-  input: Type.Object(
-    {
-      id: keyId,
-      ...Terms,
-      limits: Type.Optional(windowListAs({ only: 'programs' })),
-      limit: Type.Optional(windowListAs({ only: 'command' })),
-      no_limit: Type.Optional(
-        Type.Array(choice(WINDOWS, ''), {
-          description: 'Removes what --limit has set for minute, hour, day, week or month.',
-          given: { value: 'TIME', only: 'command' },
-        }),
-      ),
-      disabled: Type.Optional(Type.Boolean({ description: disabled, given: { flag: 'disable', flagOff: 'enable' } })),
-    },
-    closed,
-  ),
+  input: {
+    id: keyId,
+    ...Terms,
+    limits: windowListAs({ only: 'programs' }),
+    limit: windowListAs({ only: 'command' }),
+    no_limit: Type.Array(choice(WINDOWS, ''), {
+      description: 'Removes what --limit has set for minute, hour, day, week or month.',
+      given: { value: 'TIME', only: 'command' },
+    }),
+    disabled: Type.Boolean({ description: disabled, given: { flag: 'disable', flagOff: 'enable' } }),
+  },
   clears: LIMITS,
   judge({ id: _id, ...given }, nowMs) {
     if (Object.keys(given).length === 0) return refused('body', 'nothing to change; give {label}, a limit or {disabled}');
@@ -273,36 +254,31 @@ export const revokeKey = operation({
   id: 'revokeKey',
   http: 'POST /keys/{id}/revoke',
   summary: 'Revokes a key: its next request is refused.',
-  input: Type.Object({ id: keyId }, closed),
+  input: { id: keyId },
   row: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }) }),
   columns: [],
   async run(context, { id }) {
-    const key = await revokedKey(context, id);
-    return key.kind === 'done' ? { ...key, value: { key_id: id, status: 'revoked' } } : key;
+    return { ...(await revokedKey(context, id)), value: { key_id: id, status: 'revoked' } };
   },
 });
 
-export function revokedKey(context: OperationContext, id: string): Promise<Result<KeyRecord>> {
-  return resultOf(async () => {
-    const key = found(await context.changing(context.options.teams.revokeKey(id, context.by('revokeKey'))), 'key', id);
-    return done(key, await context.replicated([key.teamId]), { team_id: key.teamId, key_id: id });
-  });
+export async function revokedKey(context: OperationContext, id: string): Promise<Done<KeyRecord>> {
+  const key = found(await context.changing(context.options.teams.revokeKey(id, context.by('revokeKey'))), 'key', id);
+  return done(key, await context.replicated([key.teamId]), { team_id: key.teamId, key_id: id });
 }
 
 /** Revokes every key of a team that is not revoked yet. After an interruption, a second run revokes the rest. */
-export function revokeAll(context: OperationContext, teamId: string): Promise<Result<readonly string[]>> {
+export async function revokeAll(context: OperationContext, teamId: string): Promise<Done<readonly string[]>> {
   const { teams } = context.options;
-  return resultOf<readonly string[]>(async () => {
-    const keys = found(await teams.listKeys(teamId), 'team', teamId);
-    const revoked: string[] = [];
-    const revoke = async (): Promise<void> => {
-      for (const { keyId: id } of keys.filter(({ status }) => status !== 'revoked')) {
-        if (answered(await teams.revokeKey(id, context.by('revokeKey'))) !== undefined) revoked.push(id);
-      }
-    };
-    await context.changing(revoke());
-    return done(revoked, revoked.length === 0 ? undefined : await context.replicated([teamId]));
-  });
+  const keys = found(await teams.listKeys(teamId), 'team', teamId);
+  const revoked: string[] = [];
+  const revoke = async (): Promise<void> => {
+    for (const { keyId: id } of keys.filter(({ status }) => status !== 'revoked')) {
+      if (answered(await teams.revokeKey(id, context.by('revokeKey'))) !== undefined) revoked.push(id);
+    }
+  };
+  await context.changing(revoke());
+  return done(revoked, revoked.length === 0 ? undefined : await context.replicated([teamId]));
 }
 
 export const findKeys = operation({
@@ -315,23 +291,16 @@ export const findKeys = operation({
     'stores and other users can read. Several keys may have the same first twelve characters. The exit status is 1 if there is no such key.',
   examples: ['lingate key find', 'lingate key find < leaked.txt', 'lingate key find --display la_live_Ab3d'],
   looksOnly: true,
-  input: Type.Object(
-    {
-      key: Type.Optional(
-        Type.String({
-          description: 'A whole key: only its first twelve characters are stored, logged or answered.',
-          given: { secret: true },
-        }),
-      ),
-      display: Type.Optional(
-        Type.String({
-          description: 'The first twelve characters of a key; several keys may have the same ones.',
-          given: { value: 'la_live_Ab3d', fallback: 'a whole key from standard input' },
-        }),
-      ),
-    },
-    { ...closed, description: 'Exactly one of the two.' },
-  ),
+  input: {
+    key: Type.String({
+      description: 'A whole key: only its first twelve characters are stored, logged or answered.',
+      given: { secret: true },
+    }),
+    display: Type.String({
+      description: 'The first twelve characters of a key; several keys may have the same ones.',
+      given: { value: 'la_live_Ab3d', fallback: 'a whole key from standard input' },
+    }),
+  },
   /** Never repeats what was sent. */
   judge({ key, display }) {
     if ((key === undefined) === (display === undefined)) return refused('body', 'must have exactly one of {key} and {display}');
@@ -346,16 +315,17 @@ export const findKeys = operation({
   // If --store is wrong, it has none of the gateway's keys.
   noneFails: 'no team in this store has this key; check that --store and --config are those of the gateway',
   columns: keyColumns([
-    { head: 'Team', cell: (row: FoundKeyRow) => row.team_id },
-    { head: 'Name', cell: (row: FoundKeyRow) => row.team_name },
+    { head: 'Team', cell: (row: FoundKeyRow) => row.team_id, only: 'command' },
+    { head: 'Name', cell: (row: FoundKeyRow) => row.team_name, only: 'command' },
+    { head: 'Team', cell: (row: FoundKeyRow) => ({ kind: 'team', id: row.team_id, name: row.team_name }), holds: 'text', only: 'console' },
   ]),
   run: foundKeys,
 });
 
 /** By either of the two. */
-export function foundKeys(
+export async function foundKeys(
   { options: { teams } }: OperationContext,
   { key, display = '' }: { readonly key?: string; readonly display?: string },
-): Promise<Result<readonly FoundKeyRow[]>> {
-  return resultOf(async () => answered(await teams.findKeys(key === undefined ? { display } : { digest: digestOf(key) })).map(foundRow));
+): Promise<readonly FoundKeyRow[]> {
+  return answered(await teams.findKeys(key === undefined ? { display } : { digest: digestOf(key) })).map(foundRow);
 }

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
-import { closed, moment, whole } from '../fields.ts';
+import { moment, whole } from '../fields.ts';
 import { operation } from '../operation.ts';
 
 const LiveAnswer = Type.Object({
@@ -53,7 +53,7 @@ export const live = operation({
   id: 'live',
   http: 'GET /live',
   summary: 'Shows the last 15 minutes in steps of 5 seconds.',
-  input: Type.Object({}, closed),
+  input: {},
   row: LiveAnswer,
   columns: [],
   run: (context) => context.part('live')(),

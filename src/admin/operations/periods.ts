@@ -1,36 +1,35 @@
 // What a team has used: in its running period, as its callers see it, and in all of its periods.
 import type { Static } from 'typebox';
 import { TestKeysAnswer } from '../../domain/answers.ts';
+import { amountText } from '../../domain/money.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import { overageOf, testKeysOf, usageReport } from '../../domain/usage-days.ts';
 import type { UsageReport } from '../../domain/usage-days.ts';
+import { COUNTED } from '../../domain/window-limits.ts';
 import type { PeriodUse } from '../../ports/usage-history.ts';
-import { closed, moment, teamId, whole } from '../fields.ts';
+import { moment, teamId, whole } from '../fields.ts';
 import { found, operation } from '../operation.ts';
+import type { Cell } from '../operation.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
 type Overage = Pick<Extract<UsageReport, { billing: 'quota' }>['overage'], 'character_count' | 'cost_minor' | 'cap_minor' | 'currency'>;
 
-function overageText(overage: Overage): string {
-  return `${overage.character_count} characters, ${overage.cost_minor} of ${overage.cap_minor} minor units of ${overage.currency}`;
+function overageText({ character_count: characters, cost_minor: cost, cap_minor: cap, currency }: Overage): string {
+  if (cap === 0) return 'none: requests are refused at the limit';
+  return `${characters} characters, ${amountText(cost, currency)} of at most ${amountText(cap, currency)} ${currency}`;
 }
 
-type WindowUsed = NonNullable<UsageReport['limits']>[number];
-
-function windowText({
-  requests,
-  used_requests: usedRequests,
-  characters,
-  used_characters: usedCharacters,
-  resets_at: until,
-}: WindowUsed): string {
-  const parts = [
-    ...(requests === undefined ? [] : [`${usedRequests} of ${requests} requests`]),
-    ...(characters === undefined ? [] : [`${usedCharacters} of ${characters} characters`]),
-  ];
-  return `${parts.join(', ')}, until ${until}`;
+/** What is used of limits by minute to month, by names such as `requests per minute`. */
+export function windowShares({ limits = [] }: Pick<UsageReport, 'limits'>, whose: string): Readonly<Record<string, Cell>> {
+  const shares = limits.flatMap(({ per, resets_at: until, ...limit }) =>
+    COUNTED.flatMap((counted) => {
+      const [most, used = 0, name] = [limit[counted], limit[`used_${counted}`], `${counted} per ${per}`];
+      return most === undefined ? [] : [[name, { kind: 'share', what: `${name} of ${whose}`, used, of: most, until }] as const];
+    }),
+  );
+  return Object.fromEntries(shares);
 }
 
 export const teamUsage = operation({
@@ -40,24 +39,27 @@ export const teamUsage = operation({
   summary: "Shows a team's usage in its current period, like GET /v1/usage.",
   about: 'With --json, exactly what GET /v1/usage answers. Includes only settled requests, not those in progress.',
   examples: [`lingate usage ${TEAM}`],
-  input: Type.Object({ id: teamId }, closed),
+  input: { id: teamId },
   row: Type.Object({}),
   columns: [],
   facts(row) {
     const report = row as UsageReport;
-    const { test_character_count: ofTests = 0, test_keys: free, limits = [] } = report;
+    const { test_character_count: ofTests = 0, test_keys: free, character_count: characters } = report;
     const isQuota = report.billing === 'quota';
+    const charged = characters - (free?.character_count ?? 0);
+    const chargedTests = ofTests - (free?.character_count ?? 0);
+    const share = (what: string, used: number, of: number): Cell => ({ kind: 'share', what, used, of });
     return {
       team: report.team_id,
       plan: `${report.plan} (${report.billing}, ${report.requests_per_second} requests per second)`,
       period: `${report.period_start} to ${report.period_end}`,
-      characters: isQuota ? `${report.character_count} of ${report.character_limit}` : report.character_count,
-      ...(ofTests === 0 ? {} : { 'with test keys': ofTests }),
-      ...(free === undefined ? {} : { 'of these free': `${free.character_count} of ${free.character_limit}` }),
-      ...Object.fromEntries(limits.map((one) => [`this ${one.per}`, windowText(one)])),
+      characters: isQuota ? share('Characters of the team', charged, report.character_limit) : charged,
       ...(isQuota
         ? { overage: overageText(report.overage) }
-        : { balance: `${report.credit.balance_minor} minor units of ${report.credit.currency}` }),
+        : { credit: { kind: 'money', minor: report.credit.balance_minor, currency: report.credit.currency } }),
+      ...(chargedTests > 0 && { 'with test keys': `${chargedTests} of these characters` }),
+      ...(free && { 'free for test keys': share('Free characters of test keys', free.character_count, free.character_limit) }),
+      ...windowShares(report, 'the team'),
     };
   },
   below: {
@@ -114,18 +116,23 @@ export const listPeriods = operation({
   summary: "Shows a team's periods and the usage in each, newest first, including the current one.",
   about: 'A closed period never changes.',
   examples: [`lingate usage periods ${TEAM}`],
-  input: Type.Object({ id: teamId }, closed),
+  input: { id: teamId },
   row: Period,
   list: 'periods',
   columns: [
-    { head: 'From', cell: (row) => row.period_start },
-    { head: 'To', cell: (row) => row.period_end },
+    { head: 'From', cell: (row) => ({ kind: 'day', at: row.period_start }) },
+    { head: 'To', cell: (row) => ({ kind: 'day', at: row.period_end }) },
     { head: 'State', cell: (row) => (row.closed ? 'closed' : 'open') },
     { head: 'Plan', cell: (row) => row.plan },
-    { head: 'Billing', cell: (row) => row.billing },
-    { head: 'Characters', cell: (row) => row.character_count },
-    { head: 'Included', cell: (row) => row.character_limit },
-    { head: 'Overage', cell: (row) => row.overage && overageText(row.overage) },
+    { head: 'Billing', cell: (row) => row.billing, only: 'command' },
+    { head: 'Characters', cell: (row) => row.character_count, holds: 'figures' },
+    { head: 'Included', cell: (row) => row.character_limit, holds: 'figures' },
+    { head: 'Overage', cell: (row) => row.overage?.character_count, holds: 'figures' },
+    {
+      head: 'Cost of overage',
+      cell: ({ overage }) => overage && { kind: 'money', minor: overage.cost_minor, currency: overage.currency },
+      holds: 'figures',
+    },
   ],
   none: 'This team has no usage yet.',
   async run(context, { id }) {

@@ -3,10 +3,9 @@ import type { Plan, TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { costlierText } from '../costlier.ts';
-import { choice, closed, whole } from '../fields.ts';
+import { choice, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, operation, RefusedError, refused, resultOf, valueOf } from '../operation.ts';
-import type { Result } from '../operation.ts';
+import { done, operation, RefusedError, refused } from '../operation.ts';
 import type { TeamsBehind } from '../plan-comparison.ts';
 import { limitsOfPlan, markOf, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { PlanTime } from '../team-terms.ts';
@@ -22,7 +21,7 @@ export const listPlans = operation({
   id: 'listPlans',
   http: 'GET /plans',
   summary: 'Lists the plans of the configuration.',
-  input: Type.Object({}, closed),
+  input: {},
   row: Type.Object({ name: Type.String() }),
   list: 'plans',
   columns: [{ head: 'Plan', cell: (row) => row.name }],
@@ -39,15 +38,12 @@ export async function comparedPlan(
   { options: { plans, teams } }: OperationContext,
   name: string,
   when: PlanTime = 'now',
-): Promise<Result<ComparedPlan>> {
+): Promise<ComparedPlan> {
   // Imported when needed, because most commands need none of it.
   const { teamsBehind } = await import('../plan-comparison.ts');
-  const found = await resultOf(async () => {
-    const limits = limitsOfPlan(plans(), name);
-    return { ...(await teamsBehind(teams, { name, limits }, when)), limits };
-  });
   // The plan is in the path.
-  return found.kind === 'refused' ? { ...found, code: 'not_found', field: undefined } : found;
+  const limits = limitsOfPlan(plans(), name, { code: 'not_found', field: undefined });
+  return { ...(await teamsBehind(teams, { name, limits }, when)), limits };
 }
 
 /** Of the question before a plan is applied: which teams get which numbers, and for how many that is costlier or refuses requests. */
@@ -81,27 +77,20 @@ export const applyPlan = operation({
     "The new numbers take effect at each team's next request. Run twice, it does nothing the second time. If it makes running " +
     'periods costlier, or leaves teams less than they have used, it asks before it changes anything.',
   examples: ['lingate plan apply pro --dry-run', 'lingate plan apply pro', 'lingate plan apply pro --when next-period'],
-  input: Type.Object(
-    {
-      name: Type.String({ given: { value: 'NAME' } }),
-      when: Type.Optional(
-        choice(PLAN_TIMES, 'When it takes effect: now, next-period (when the period ends), or never (takes back what waits).', {
-          value: 'TIME',
-          fallback: 'now',
-        }),
-      ),
-      dry_run: Type.Optional(Type.Boolean({ description: 'Only show what would change.', given: { only: 'command' } })),
-      force: Type.Optional(Type.Boolean({ description: 'Accepted for older scripts; it changes nothing.', given: { only: 'command' } })),
-      confirm: Type.Optional(
-        Type.Boolean({
-          description:
-            'Required as `true` for a change that takes effect at once and makes running periods costlier, or leaves teams less than they have used; without it that is a `validation_error` with `dearer`, and nothing is changed.',
-          given: { only: 'programs' },
-        }),
-      ),
-    },
-    closed,
-  ),
+  input: {
+    name: Type.String({ given: { value: 'NAME' } }),
+    when: choice(PLAN_TIMES, 'When it takes effect: now, next-period (when the period ends), or never (takes back what waits).', {
+      value: 'TIME',
+      fallback: 'now',
+    }),
+    dry_run: Type.Boolean({ description: 'Only show what would change.', given: { only: 'command' } }),
+    force: Type.Boolean({ description: 'Accepted for older scripts; it changes nothing.', given: { only: 'command' } }),
+    confirm: Type.Boolean({
+      description:
+        'Required as `true` for a change that takes effect at once and makes running periods costlier, or leaves teams less than they have used; without it that is a `validation_error` with `dearer`, and nothing is changed.',
+      given: { only: 'programs' },
+    }),
+  },
   bodyOptional: true,
   row: PlanApplied,
   columns: [],
@@ -116,12 +105,12 @@ export const applyPlan = operation({
   instead: '{when} next-period',
   async asks(context, { name, when, dry_run: isDry = false }) {
     if (isDry) return undefined;
-    const { costlier, limits } = valueOf(await comparedPlan(context, name, when));
+    const { costlier, limits } = await comparedPlan(context, name, when);
     return costlier.teams === 0 ? undefined : questionOf(costlier, { name, limits });
   },
   /** After an interruption, a second run changes the remaining teams. */
   async run(context, { name, when, dry_run: isDry = false, confirm = false }, { onProgress, agreed }) {
-    const compared = valueOf(await comparedPlan(context, name, when));
+    const compared = await comparedPlan(context, name, when);
     const { members, behind, changes, costlier, limits } = compared;
     const row = { plan: name, teams: members, changed: behind.length, changes, dearer: costlier };
     if (isDry) return row;

@@ -7,7 +7,7 @@ import { Type } from '../../domain/typebox.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { dateOf } from '../../domain/usage-days.ts';
 import type { RecentRequest } from '../../ports/access-entry.ts';
-import { closed, moment, ofTeam, text, whole } from '../fields.ts';
+import { moment, ofTeam, text, whole } from '../fields.ts';
 import { operation } from '../operation.ts';
 import type { RowColumn } from '../operation.ts';
 
@@ -69,55 +69,42 @@ export const listRequests = operation({
     'lingate requests --team Example --status 503 --since 14:00',
     'lingate requests --request-id 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json',
   ],
-  input: Type.Object(
-    {
-      team: ofTeam('requests', {
-        label: 'Team: name, reference or id',
-        matching: true,
-        attributes: { maxlength: RECORD_NAME_CHARACTERS_MAX },
-      }),
-      status: Type.Optional(
-        Type.Integer({
-          minimum: 100,
-          maximum: 599,
-          description: 'Only those with this HTTP status, for example 503.',
-          given: { value: 'N', attributes: { maxlength: 3, inputmode: 'numeric', placeholder: '503' } },
-        }),
-      ),
-      code: Type.Optional(
-        text(
-          'a problem code, for example rate_limited',
-          (code) => /^[a-z][a-z0-9_]{0,63}$/.test(code),
-          'Only those with this problem code.',
-          {
-            value: 'CODE',
-          },
-        ),
-      ),
-      since: Type.Optional(
-        text(
-          'a UTC day, a moment of RFC 3339 or a time of the last 24 hours, for example 2026-11-22, 2026-11-22T14:00:00Z or 14:00',
-          (since) => SINCE.test(since) && !Number.isNaN(Date.parse(since)),
-          'Only those since this moment, UTC day or time of the last 24 hours: 2026-11-22T14:00:00Z, 2026-11-22 or 14:00.',
-          {
-            value: 'TIME',
-            label: 'Since (UTC)',
-            fallback: 'all that are stored',
-            fromText: momentOf,
-            attributes: { maxlength: 35, placeholder: '14:00' },
-          },
-        ),
-      ),
-      request_id: Type.Optional(
-        text("an answer's X-Request-Id", (id) => canonicalUlid(id) === id, "Only the one with this id, an answer's X-Request-Id.", {
-          value: 'ID',
-          fromText: (id) => canonicalUlid(id) ?? id,
-          attributes: { maxlength: 26 },
-        }),
-      ),
-    },
-    closed,
-  ),
+  input: {
+    team: ofTeam('requests', {
+      label: 'Team: name, reference or id',
+      matching: true,
+      attributes: { maxlength: RECORD_NAME_CHARACTERS_MAX },
+    }),
+    status: Type.Integer({
+      minimum: 100,
+      maximum: 599,
+      description: 'Only those with this HTTP status, for example 503.',
+      given: { value: 'N', attributes: { maxlength: 3, inputmode: 'numeric', placeholder: '503' } },
+    }),
+    code: text(
+      'a problem code, for example rate_limited',
+      (code) => /^[a-z][a-z0-9_]{0,63}$/.test(code),
+      'Only those with this problem code.',
+      { value: 'CODE' },
+    ),
+    since: text(
+      'a UTC day, a moment of RFC 3339 or a time of the last 24 hours, for example 2026-11-22, 2026-11-22T14:00:00Z or 14:00',
+      (since) => SINCE.test(since) && !Number.isNaN(Date.parse(since)),
+      'Only those since this moment, UTC day or time of the last 24 hours: 2026-11-22T14:00:00Z, 2026-11-22 or 14:00.',
+      {
+        value: 'TIME',
+        label: 'Since (UTC)',
+        fallback: 'all that are stored',
+        fromText: momentOf,
+        attributes: { maxlength: 35, placeholder: '14:00' },
+      },
+    ),
+    request_id: text("an answer's X-Request-Id", (id) => canonicalUlid(id) === id, "Only the one with this id, an answer's X-Request-Id.", {
+      value: 'ID',
+      fromText: (id) => canonicalUlid(id) ?? id,
+      attributes: { maxlength: 26 },
+    }),
+  },
   row: Request,
   list: 'requests',
   columns,

@@ -6,7 +6,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { usedLimits } from '../../domain/usage-days.ts';
 import type { SetTag } from '../../ports/tag-registry.ts';
-import { closed, limitsText, tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
+import { limitsText, tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, noSuch, operation, RefusedError, refused } from '../operation.ts';
 import type { RowColumn, OperationRefusal } from '../operation.ts';
@@ -58,8 +58,6 @@ function usedText({ characters, limits = [] }: LimitedTagRow['used']): string {
   return [`${characters} characters in the period`, ...windows].join(', ');
 }
 
-const OfTag = Type.Object({ id: teamId, tag }, closed);
-
 function noTag(team: string, name: string): OperationRefusal {
   const words = `no limits are set for the tag ${JSON.stringify(name)} of team ${team}`;
   return { kind: 'refused', code: 'not_found', words, named: `${words}; "lingate tag list TEAM" shows those that have some` };
@@ -80,7 +78,7 @@ export const listTags = operation({
   summary: "Lists a team's tags that have limits or are disabled, and what they have used.",
   about: 'What every tag has used, by day: lingate usage export --tags.',
   examples: [`lingate tag list ${TEAM}`],
-  input: Type.Object({ id: teamId }, closed),
+  input: { id: teamId },
   row: Tag,
   list: 'tags',
   columns,
@@ -90,11 +88,17 @@ export const listTags = operation({
   },
 });
 
+/** Its limits, if it has some. */
+export async function limitedTag(context: OperationContext, id: string, name: string): Promise<LimitedTagRow | undefined> {
+  const set = answered(await context.part('tags').registry.find(id, name));
+  return set && rowOf(set);
+}
+
 export const showTag = operation({
   id: 'showTag',
   http: 'GET /teams/{id}/tags/{tag}',
   summary: 'Shows the limits of a tag, and what it has used.',
-  input: OfTag,
+  input: { id: teamId, tag },
   row: Tag,
   columns,
   async run(context, { id, tag: name }) {
@@ -115,32 +119,23 @@ export const setTag = operation({
     `lingate tag set ${TEAM} acme --limit requests=600/minute --limit characters=1000000/day`,
     `lingate tag set ${TEAM} acme --disable`,
   ],
-  input: Type.Object(
-    {
-      id: teamId,
-      tag,
-      disabled: Type.Optional(
-        Type.Boolean({ description: 'Whether requests with the tag are refused. `false` by default.', given: { flag: 'disable' } }),
-      ),
-      requests_per_second: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: KEY_RATE_MAX,
-          description: "The rate of all requests with the tag, whichever key they are sent with, within the team's and the key's.",
-        }),
-      ),
-      characters: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: KEY_CHARACTERS_MAX,
-          description: "How many characters requests with the tag may use in each of the team's periods.",
-          given: { label: 'Characters per period' },
-        }),
-      ),
-      limits: Type.Optional(windowList),
-    },
-    closed,
-  ),
+  input: {
+    id: teamId,
+    tag,
+    disabled: Type.Boolean({ description: 'Whether requests with the tag are refused. `false` by default.', given: { flag: 'disable' } }),
+    requests_per_second: Type.Integer({
+      minimum: 1,
+      maximum: KEY_RATE_MAX,
+      description: "The rate of all requests with the tag, whichever key they are sent with, within the team's and the key's.",
+    }),
+    characters: Type.Integer({
+      minimum: 1,
+      maximum: KEY_CHARACTERS_MAX,
+      description: "How many characters requests with the tag may use in each of the team's periods.",
+      given: { label: 'Characters per period' },
+    }),
+    limits: windowList,
+  },
   clears: ['requests_per_second', 'characters', 'limits'],
   judge({ disabled, requests_per_second: rate, characters, limits }) {
     const isNothing = disabled === undefined && rate === undefined && characters === undefined && limits === undefined;
@@ -174,7 +169,7 @@ export const deleteTag = operation({
   summary: 'Removes the limits of a tag. What was charged with it stays in the usage.',
   about: 'Its next request has no limits but those of the team and the key.',
   examples: [`lingate tag delete ${TEAM} acme`],
-  input: OfTag,
+  input: { id: teamId, tag },
   status: 204,
   row: Type.Object({ tag: Type.String(), team_id: Type.String(), status: Type.Enum(['deleted']) }),
   columns: [],

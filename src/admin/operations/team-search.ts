@@ -1,14 +1,15 @@
 // Which teams are asked for: by plan, by how near a limit they are, by a part of their name, reference or id; and pages of them.
 import type { Static } from 'typebox';
 import { holdsKey } from '../../domain/api-key.ts';
+import { minorRoundedDown } from '../../domain/money.ts';
+import { rfc3339 } from '../../domain/period.ts';
 import type { JudgedText } from '../../domain/record-name.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { TeamSummary } from '../../ports/team-registry.ts';
-import { choice, closed, recordText } from '../fields.ts';
+import { choice, recordText } from '../fields.ts';
 import { pageOf, rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { resultOf } from '../operation.ts';
-import type { ListedPage, ListPiece, Result } from '../operation.ts';
+import type { Cell, Given, ListedPage, ListPiece, RowColumn } from '../operation.ts';
 
 export const TEAM_STANDINGS = {
   near_limit: 'has used at least 80 % of its characters, overage included, or has credit for less than one longest request',
@@ -58,58 +59,69 @@ function judgeSearch(sent: string): JudgedText {
   return { fault: 'contains a key, which does not belong here: find it with "lingate key find" or POST /admin/v1/keys/find' };
 }
 
-export const TeamQuestion = Type.Object(
-  {
-    plan: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Only teams on this plan, which the configuration need not have any more.',
-        given: { value: 'PLAN', fallback: 'all teams' },
-      }),
-    ),
-    standing: Type.Optional(
-      choice(
-        Object.keys(TEAM_STANDINGS) as TeamStanding[],
-        `Only teams of which this is true: ${Object.entries(TEAM_STANDINGS)
-          .map(([name, words]) => `${name} (${words})`)
-          .join('; ')}.`,
-        {
-          label: 'Limit',
-          fallback: 'all teams',
-          words: STANDING_WORDS,
-        },
-      ),
-    ),
-    q: Type.Optional(
-      recordText(judgeSearch, SEARCH_MAX, 'Only teams whose name, reference or id contains this, in upper or lower case.', {
-        flag: 'search',
-        value: 'TEXT',
-        fallback: 'all teams',
-      }),
-    ),
-  },
-  closed,
-);
-type TeamsAsked = Static<typeof TeamQuestion>;
+export const TeamQuestion = {
+  plan: Type.String({
+    maxLength: 100,
+    description: 'Only teams on this plan, which the configuration need not have any more.',
+    given: { value: 'PLAN', fallback: 'all teams' },
+  }),
+  standing: choice(
+    Object.keys(TEAM_STANDINGS) as TeamStanding[],
+    `Only teams of which this is true: ${Object.entries(TEAM_STANDINGS)
+      .map(([name, words]) => `${name} (${words})`)
+      .join('; ')}.`,
+    {
+      label: 'Limit',
+      fallback: 'all teams',
+      words: STANDING_WORDS,
+    },
+  ),
+  q: recordText(judgeSearch, SEARCH_MAX, 'Only teams whose name, reference or id contains this, in upper or lower case.', {
+    flag: 'search',
+    value: 'TEXT',
+    fallback: 'all teams',
+  }),
+};
+type TeamsAsked = Static<Given<typeof TeamQuestion, never>>;
 
 function fitsOf({ plan, standing }: TeamsAsked): Fits | undefined {
   if (plan === undefined && standing === undefined) return undefined;
   return (summary) => (plan === undefined || summary.team.plan === plan) && (standing === undefined || STANDING_FITS[standing](summary));
 }
 
+/** A team with its usage, as the console lists it. */
+export const summaryColumns: readonly RowColumn<TeamSummary>[] = [
+  { head: 'Team', cell: ({ team }) => ({ kind: 'team', id: team.teamId, name: team.name }) },
+  { head: 'Reference', cell: ({ team }) => team.reference, holds: 'text' },
+  { head: 'Plan', cell: ({ team }) => team.plan },
+  { head: 'Used this period', cell: usedCell },
+  { head: 'Credit', cell: creditCell, holds: 'figures' },
+  { head: 'Keys', cell: ({ activeKeys }) => activeKeys, holds: 'figures' },
+  { head: 'Last use', cell: ({ lastUsedAtMs: atMs }) => ({ kind: 'ago', at: atMs === undefined ? null : rfc3339(atMs) }) },
+  { head: 'Created', cell: ({ team }) => ({ kind: 'day', at: rfc3339(team.createdAtMs) }) },
+];
+
+function usedCell(summary: TeamSummary): Cell {
+  const { name, limits } = summary.team;
+  const used = chargedIn(summary);
+  if (limits.billing === 'credit') return `${used.toLocaleString('en')} characters`;
+  return { kind: 'share', what: `Characters of ${name}`, used, of: limits.characterLimit };
+}
+
+function creditCell({ team: { limits, balanceMicro } }: TeamSummary): Cell {
+  if (limits.billing !== 'credit') return undefined;
+  return { kind: 'money', minor: minorRoundedDown(balanceMicro), currency: limits.currency };
+}
+
 /** The next page of teams with their usage, in one call to the store. */
-export async function teamSummaries(
+export function teamSummaries(
   context: OperationContext,
   asked: TeamsAsked,
   after: unknown,
   limit: number,
-): Promise<Result<ListedPage<TeamSummary>>> {
-  return resultOf(() =>
-    pageOf(
-      readSummaries(context, asked, (summary) => summary, after, limit + 1),
-      limit,
-    ),
-  );
+): Promise<ListedPage<TeamSummary>> {
+  const read = readSummaries(context, asked, (summary) => summary, after, limit + 1);
+  return pageOf(read, limit);
 }
 
 export function readSummaries<Row>(

@@ -11,15 +11,13 @@ import {
 } from '../../domain/record-name.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import type { RefusalCounts } from '../../ports/refusal-days.ts';
-import type { Team, TeamChange, Usage } from '../../ports/team-registry.ts';
-import type { Costlier } from '../costlier.ts';
-import { choice, closed, recordText, teamId } from '../fields.ts';
+import type { Team, Usage } from '../../ports/team-registry.ts';
+import { choice, recordText, teamId } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import { warningsOfAlike } from '../matching-teams.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { done, found, operation, OTHER_REQUEST, RefusedError, refused, resultOf } from '../operation.ts';
-import type { OperationRefusal, Result } from '../operation.ts';
+import { done, found, operation, OTHER_REQUEST, RefusedError, refused } from '../operation.ts';
+import type { OperationRefusal } from '../operation.ts';
 import { BALANCE_TOO_LARGE, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { TeamEdit } from '../team-terms.ts';
 import { readSummaries, TeamQuestion } from './team-search.ts';
@@ -72,22 +70,18 @@ export const createTeam = operation({
     'lingate team create --name "Web shop" --plan pro --reference K-20417',
     'lingate team create --name Press --plan prepaid --credit-minor 5000',
   ],
-  input: Type.Object(
-    {
-      name: name("The team's name."),
-      reference: Type.Optional(reference()),
-      plan: plan('A plan of the configuration; its numbers are copied into the team.'),
-      credit_minor: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: MINOR_MAX,
-          description: 'Starting credit in minor units (cents); only with a credit plan.',
-          given: { label: 'Opening credit', fallback: '0' },
-        }),
-      ),
-    },
-    closed,
-  ),
+  input: {
+    name: name("The team's name."),
+    reference: reference(),
+    plan: plan('A plan of the configuration; its numbers are copied into the team.'),
+    credit_minor: Type.Integer({
+      minimum: 0,
+      maximum: MINOR_MAX,
+      description: 'Starting credit in minor units (cents); only with a credit plan.',
+      given: { label: 'Opening credit', fallback: '0' },
+    }),
+  },
+  required: ['name', 'plan'],
   makesStore: true,
   judgeByPlans: judgeNewTeam,
   status: 201,
@@ -107,26 +101,13 @@ export const createTeam = operation({
   },
 });
 
-async function teamOf({ options: { teams } }: OperationContext, id: string): Promise<Team> {
+export async function foundTeam({ options: { teams } }: OperationContext, id: string): Promise<Team> {
   return found(await teams.findTeam(id), 'team', id);
 }
 
-export function foundTeam(context: OperationContext, id: string): Promise<Result<Team>> {
-  return resultOf(() => teamOf(context, id));
-}
-
-interface TeamUse {
-  readonly usage: Usage;
-  /** `undefined` if they are not counted. */
-  readonly refusals: RefusalCounts | undefined;
-}
-
-/** With the refusals of the running period, from the day on which it began. */
-export function teamUse({ options: { teams, refusals } }: OperationContext, id: string): Promise<Result<TeamUse>> {
-  return resultOf(async () => {
-    const usage = found(await teams.usage(id), 'team', id);
-    return { usage, refusals: answered(await refusals?.sum(id, { from: dayOf(usage.periodStartMs), to: dayOf(usage.periodEndMs) })) };
-  });
+/** The refusals of the running period, from the day on which it began; `undefined` if they are not counted. */
+export async function refusalsIn({ options: { refusals } }: OperationContext, { team, periodStartMs, periodEndMs }: Usage) {
+  return answered(await refusals?.sum(team.teamId, { from: dayOf(periodStartMs), to: dayOf(periodEndMs) }));
 }
 
 export const showTeam = operation({
@@ -135,29 +116,22 @@ export const showTeam = operation({
   http: 'GET /teams/{id}',
   summary: 'Shows a team, its limits, and how many of its requests were refused.',
   examples: [`lingate team show ${TEAM}`],
-  input: Type.Object({ id: teamId }, closed),
+  input: { id: teamId },
   row: ShownTeam,
   columns: [],
   facts: shownTeamFacts,
   async run(context, { id }) {
-    const use = await teamUse(context, id);
-    return use.kind === 'done' ? { ...teamReport(use.value.usage.team), refusals: use.value.refusals } : use;
+    const usage = found(await context.options.teams.usage(id), 'team', id);
+    return { ...teamReport(usage.team), refusals: await refusalsIn(context, usage) };
   },
 });
 
-interface JudgedEdit {
-  readonly team: Team;
-  readonly change: TeamChange;
-  /** What a plan makes costlier that takes effect at once; `undefined` if nothing. */
-  readonly costlier: Costlier | undefined;
-}
-
-async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit): Promise<JudgedEdit> {
-  const team = await teamOf(context, id);
+/** The change, and what of it makes a running period costlier at once. */
+async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit) {
+  const team = await foundTeam(context, id);
   const change = judgeTeamEdit(context.options.plans(), team, edit);
-  if (change.plan === undefined) return { team, change, costlier: undefined };
   const { costlierFor } = await import('../costlier.ts');
-  return { team, change, costlier: await costlierFor(context.options.teams, id, change.plan.limits) };
+  return { team, change, costlier: change.plan && (await costlierFor(context.options.teams, id, change.plan.limits)) };
 }
 
 export const updateTeam = operation({
@@ -175,39 +149,28 @@ export const updateTeam = operation({
     `lingate team update ${TEAM} --add-credit-minor 2500`,
     `lingate team update ${TEAM} --add-credit-minor -500 --reason "invoice 1042 was paid twice"`,
   ],
-  input: Type.Object(
-    {
-      id: teamId,
-      plan: Type.Optional(plan('A plan of the configuration; effective at the next request, or as `when` says.')),
-      when: Type.Optional(
-        choice(PLAN_TIMES, 'When the plan takes effect; never, without a plan, takes back what waits for the end of the period.', {
-          value: 'TIME',
-          fallback: 'now',
-        }),
-      ),
-      name: Type.Optional(name('A new name.')),
-      reference: Type.Optional(reference('no-reference')),
-      add_credit_minor: Type.Optional(
-        Type.Integer({
-          minimum: -MINOR_MAX,
-          maximum: MINOR_MAX,
-          description:
-            'Credit to add, in minor units (cents); only with a credit plan. Negative to deduct credit, except what open reservations hold; not 0.',
-        }),
-      ),
-      reason: Type.Optional(
-        recordText(judgeReason, REASON_CHARACTERS_MAX, 'Why, for the audit. Required to deduct credit.', { value: 'TEXT' }),
-      ),
-      confirm: Type.Optional(
-        Type.Boolean({
-          description:
-            'Required as `true` for a change of plan that takes effect at once and makes a running period costlier, or leaves less than is used; without it that is a `validation_error` with `dearer`, and nothing is changed.',
-          given: { only: 'programs' },
-        }),
-      ),
-    },
-    closed,
-  ),
+  input: {
+    id: teamId,
+    plan: plan('A plan of the configuration; effective at the next request, or as `when` says.'),
+    when: choice(PLAN_TIMES, 'When the plan takes effect; never, without a plan, takes back what waits for the end of the period.', {
+      value: 'TIME',
+      fallback: 'now',
+    }),
+    name: name('A new name.'),
+    reference: reference('no-reference'),
+    add_credit_minor: Type.Integer({
+      minimum: -MINOR_MAX,
+      maximum: MINOR_MAX,
+      description:
+        'Credit to add, in minor units (cents); only with a credit plan. Negative to deduct credit, except what open reservations hold; not 0.',
+    }),
+    reason: recordText(judgeReason, REASON_CHARACTERS_MAX, 'Why, for the audit. Required to deduct credit.', { value: 'TEXT' }),
+    confirm: Type.Boolean({
+      description:
+        'Required as `true` for a change of plan that takes effect at once and makes a running period costlier, or leaves less than is used; without it that is a `validation_error` with `dearer`, and nothing is changed.',
+      given: { only: 'programs' },
+    }),
+  },
   clears: ['reference'],
   judge({ plan: planned, when, name: named, reference: referred, add_credit_minor: added, reason }): OperationRefusal | undefined {
     if (when !== undefined && (when === 'never') === (planned !== undefined))
@@ -282,17 +245,15 @@ export const deleteTeam = operation({
     'the team. Its usage by day and period stays for invoices, with its reference, without names of the team and of keys, unless ' +
     '--erase-usage is given, which also deletes what an earlier deletion has left. If a deletion was interrupted, repeat it.',
   examples: [`lingate team delete ${TEAM}`, `lingate team delete ${TEAM} --erase-usage`, `lingate team delete ${TEAM} --yes --json`],
-  input: Type.Object(
-    {
-      id: teamId,
-      keep_usage: Type.Boolean({
-        default: true,
-        description: 'Days and periods stay, without names and labels. `true` by default.',
-        given: { flag: 'keep-usage', flagOff: 'erase-usage' },
-      }),
-    },
-    closed,
-  ),
+  input: {
+    id: teamId,
+    keep_usage: Type.Boolean({
+      default: true,
+      description: 'Days and periods stay, without names and labels. `true` by default.',
+      given: { flag: 'keep-usage', flagOff: 'erase-usage' },
+    }),
+  },
+  required: ['keep_usage'],
   asking: 'deleting a team',
   status: 204,
   row: Type.Object({ team_id: Type.String(), status: Type.Enum(['deleted']), kept_usage: Type.Boolean() }),

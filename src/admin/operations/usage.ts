@@ -8,7 +8,7 @@ import type { DayRange } from '../../domain/usage-days.ts';
 import type { TagDay } from '../../ports/tag-history.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { TeamDays } from '../../ports/usage-history.ts';
-import { closed, ofTeam, utcDay, whole } from '../fields.ts';
+import { ofTeam, utcDay, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { rowsOfTeams } from '../listing.ts';
 import { operation, refused } from '../operation.ts';
@@ -72,17 +72,24 @@ interface Given extends GivenDays {
 }
 
 const columns: readonly RowColumn<UsageRow, Given>[] = [
+  { head: 'Team', cell: (row) => ({ kind: 'team', id: row.team_id, name: row.name || null }), only: 'console' },
+  { head: 'Reference', cell: (row) => row.reference, holds: 'text', only: 'console' },
   { head: 'Date', cell: (row) => row.date ?? undefined, when: ({ by }) => by !== 'total' },
   { head: 'Characters', cell: (row) => row.character_count, holds: 'figures' },
   { head: 'Requests', cell: (row) => row.request_count, holds: 'figures' },
-  { head: 'Team', cell: (row) => row.team_id },
+  { head: 'Team', cell: (row) => row.team_id, only: 'command' },
   { head: 'Plan', cell: (row) => row.plan },
   { head: 'Key', cell: (row) => row.key_id, when: ({ keys }) => keys },
   { head: 'Begins with', cell: (row) => row.display, when: ({ keys }) => keys },
   { head: 'Mode', cell: (row) => row.mode, when: ({ keys }) => keys },
   { head: 'Tag', cell: (row) => row.tag ?? undefined, when: ({ tags }) => tags },
-  { head: 'Name (reference)', cell: (row) => nameOf(row), when: ({ keys }) => !keys },
-  { head: 'Name (reference), label', cell: (row) => (row.label ? `${nameOf(row)}, ${row.label}` : nameOf(row)), when: ({ keys }) => keys },
+  { head: 'Name (reference)', cell: (row) => nameOf(row), when: ({ keys }) => !keys, only: 'command' },
+  {
+    head: 'Name (reference), label',
+    cell: (row) => (row.label ? `${nameOf(row)}, ${row.label}` : nameOf(row)),
+    when: ({ keys }) => keys,
+    only: 'command',
+  },
 ];
 
 function nameOf({ name, reference }: UsageRow): string {
@@ -215,27 +222,23 @@ export const listUsage = operation({
     'lingate usage export --from 2026-11-01 --to 2026-11-30 --keys --csv > november.csv',
     'lingate usage export --from 2026-11-01 --to 2026-11-30 --by month --tags --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
   ],
-  input: Type.Object(
-    {
-      from: Type.Optional(
-        utcDay('The first UTC day, for example 2026-11-01; together with to. Without both: the current UTC month.', {
-          value: 'D',
-          required: true,
-        }),
-      ),
-      to: Type.Optional(utcDay('The last UTC day (inclusive); at most 400 days.', { value: 'D', required: true })),
-      by: Type.Enum([...USAGE_SPANS], {
-        type: 'string',
-        default: 'day',
-        description: 'day (the default), month or total: the span of one row.',
-        given: { value: 'SPAN' },
-      }),
-      keys: Type.Boolean({ default: false, description: 'One row for each key.' }),
-      tags: Type.Boolean({ default: false, description: 'One row for each tag, and one for requests without a tag; not with keys.' }),
-      team: ofTeam('rows'),
-    },
-    closed,
-  ),
+  input: {
+    from: utcDay('The first UTC day, for example 2026-11-01; together with to. Without both: the current UTC month.', {
+      value: 'D',
+      required: true,
+    }),
+    to: utcDay('The last UTC day (inclusive); at most 400 days.', { value: 'D', required: true }),
+    by: Type.Enum([...USAGE_SPANS], {
+      type: 'string',
+      default: 'day',
+      description: 'day (the default), month or total: the span of one row.',
+      given: { value: 'SPAN' },
+    }),
+    keys: Type.Boolean({ default: false, description: 'One row for each key.' }),
+    tags: Type.Boolean({ default: false, description: 'One row for each tag, and one for requests without a tag; not with keys.' }),
+    team: ofTeam('rows'),
+  },
+  required: ['by', 'keys', 'tags'],
   judge: ({ keys, tags, ...days }) => (keys && tags ? refused('tags', 'and {keys} exclude each other; give one of them') : judgeDays(days)),
   row: UsageRow,
   list: 'usage',

@@ -8,7 +8,6 @@ import { startApp, startDemoEngine } from '../../app/app.ts';
 import type { App } from '../../app/app.ts';
 import type { Config } from '../../config/config.ts';
 import type { NetworkAddress } from '../../config/network-address.ts';
-import type { Result } from '../../admin/operation.ts';
 import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { createKey } from '../../admin/operations/keys.ts';
 import type { ChangedTeamRow } from '../../admin/operations/team-rows.ts';
@@ -19,7 +18,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { LISTEN_FLAGS } from '../command.ts';
 import { runUntilStopped } from '../../app/until-stopped.ts';
-import { commandOn, valueFrom, withStore } from '../with-store.ts';
+import { commandOn, withStore } from '../with-store.ts';
 
 const FOLDER = 'data';
 const KEY_FILE = join(FOLDER, 'demo.json');
@@ -62,8 +61,8 @@ async function demoTeam(context: CommandContext, config: Config): Promise<DemoTe
     if (keys?.some(({ keyId, status }) => keyId === earlier?.key_id && status === 'active') === true) return earlier!;
     const on = commandOn(store, config, nowMs);
     const plan = plans.has('free') ? 'free' : [...plans.keys()][0]!;
-    const { team_id: id } = valueFrom((await createTeam.run!(on, { name: 'demo', plan })) as Result<ChangedTeamRow>);
-    const made = valueFrom((await createKey.run!(on, { id, mode: 'test', label: 'demo' })) as Result<NewKeyRow>);
+    const { team_id: id } = (await createTeam.run!(on, { name: 'demo', plan })).value as ChangedTeamRow;
+    const made = (await createKey.run!(on, { id, mode: 'test', label: 'demo' })).value as NewKeyRow;
     return { team_id: id, key_id: made.key_id, key: made.key!, console_token: newToken() };
   });
   await keep(team);

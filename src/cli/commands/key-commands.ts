@@ -1,10 +1,11 @@
-// lingate key revoke: also by a whole key from standard input, and of all keys of a team.
+// lingate key revoke, also by a whole key from standard input and of all keys of a team; and lingate memory clear.
 import { findKeys, foundKeys, revokeAll, revokedKey } from '../../admin/operations/keys.ts';
 import { foundTeam } from '../../admin/operations/teams.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, givenTeam, readId, readKey, requireConfirmable, YES } from '../asked.ts';
-import { doneFrom, printChange, valueFrom, withAdmin } from '../with-store.ts';
+import { printChange, withAdmin } from '../with-store.ts';
+import { auditClearedMemory } from '../../admin/operations/audit.ts';
 
 export const keyRevoke: Command = {
   usage: 'KEY_ID | --stdin | --all --team TEAM [--yes]',
@@ -32,9 +33,9 @@ export const keyRevoke: Command = {
     const whole = operand === undefined ? await readKey(context) : undefined;
     const named = operand === undefined ? '' : readId('key', operand);
     await withAdmin(context, async (on) => {
-      const id = whole === undefined ? named : valueFrom(await foundKeys(on, { key: whole }))[0]?.key_id;
+      const id = whole === undefined ? named : (await foundKeys(on, { key: whole }))[0]?.key_id;
       if (id === undefined) throw new CommandFailure(findKeys.noneFails);
-      const revoked = doneFrom(await revokedKey(on, id));
+      const revoked = await revokedKey(on, id);
       const { display, status } = revoked.value;
       printChange(context, revoked, { key_id: id, status }, `Key ${id} (${display}…) is revoked.`);
     });
@@ -47,13 +48,46 @@ async function revokeEveryKey(context: CommandContext): Promise<void> {
   if (teamId === undefined) throw new UsageError('--team TEAM is missing: it says whose keys are revoked');
   requireConfirmable(context, 'revoking all keys of a team');
   await withAdmin(context, async (on) => {
-    const { name } = valueFrom(await foundTeam(on, teamId));
+    const { name } = await foundTeam(on, teamId);
     const does = `This revokes every key of the team ${JSON.stringify(name)} permanently.`;
     await confirm(context, { does, word: name, wordIs: "the team's name" });
-    const result = doneFrom(await revokeAll(on, teamId));
+    const result = await revokeAll(on, teamId);
     const revoked = result.value;
     const many = revoked.length === 1 ? '1 key is' : `${revoked.length} keys are`;
     const text = revoked.length === 0 ? `Every key of team ${teamId} was revoked before.` : `${many} revoked.`;
     printChange(context, result, { team_id: teamId, revoked }, text);
   });
 }
+
+export const memoryClear: Command = {
+  about:
+    'Use it after an engine or a model was replaced under the same name. The command clears the cache that gateways share in a Redis; ' +
+    'each gateway on the store clears its own within ten seconds, because the command leaves an entry in the audit. ' +
+    'Translations that are in progress at that moment are not cached. Without --team it asks first, because every text is then ' +
+    'translated, and paid for, once more.',
+  flags: { team: { kind: 'text', value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' }, yes: YES },
+  examples: ['lingate memory clear', 'lingate memory clear --yes --json', 'lingate memory clear --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
+  async run(context) {
+    const teamId = givenTeam(context);
+    if (teamId === undefined) {
+      requireConfirmable(context, 'clearing the cache of all teams');
+      await confirm(context, { does: 'This deletes the cached translations of all teams.', word: 'clear', wordIs: 'clear' });
+    }
+    const { forgetInPlugins } = await import('../../app/forget-team.ts');
+    const forgot = await forgetInPlugins(await context.config(), teamId);
+    if (forgot.length === 0)
+      throw new CommandFailure('the configuration has no plugin that caches translations, such as lingate/plugins/memory');
+    await withAdmin(context, async (on) => {
+      await auditClearedMemory(on, teamId, context.io.nowMs());
+      const away = forgot.filter(({ failed }) => failed).map(({ plugin }) => plugin);
+      const dropped = forgot.reduce((sum, one) => sum + (one.dropped ?? 0), 0);
+      context.print({ team_id: teamId ?? null, shared_texts: dropped, ...(away.length === 0 ? {} : { away }) }, () => {
+        const whose = teamId === undefined ? 'All cached translations' : `All cached translations of team ${teamId}`;
+        const shared = forgot.some((one) => one.dropped !== undefined) ? `${dropped} shared ones have been deleted; ` : '';
+        const unreached =
+          away.length === 0 ? '' : ` The store of ${away.join(', ')} could not be reached: the gateways try again until they reach it.`;
+        return `${whose} are being deleted: ${shared}each gateway clears its own cache within ten seconds.${unreached}`;
+      });
+    });
+  },
+};

@@ -171,12 +171,9 @@ class Chart {
 
   #axis() {
     const font = `12px ${getComputedStyle(document.body).fontFamily}`;
-    const grid = { stroke: () => this.#colour('--line'), width: 1 };
-    return { font, stroke: () => this.#colour('--soft'), grid, ticks: { show: false } };
-  }
-
-  #colour(name) {
-    return getComputedStyle(this.#figure).getPropertyValue(name).trim();
+    const grid = { stroke: () => getComputedStyle(document.querySelector('header')).borderBottomColor, width: 1 };
+    const stroke = () => getComputedStyle(this.#figure.querySelector('.soft')).color;
+    return { font, stroke, grid, ticks: { show: false } };
   }
 }
 

@@ -1,27 +1,21 @@
 // A team's glossaries: the list, and deleting one, after a question.
-import { refusalOf } from '../../admin/admin-refusals.ts';
-import { noSuch } from '../../admin/operation.ts';
+import { found } from '../../admin/operation.ts';
 import { deleteGlossary, findGlossary, listGlossaries } from '../../admin/operations/glossaries.ts';
 import type { GlossaryRow } from '../../admin/operations/glossaries.ts';
-import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
-import { canonicalUlid } from '../../domain/ulid.ts';
-import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { tableOf } from '../list-page.ts';
-import { recordRoutes } from '../record-page.ts';
+import { tableOf } from '../cells.ts';
 import { count } from '../shown.ts';
-import { findTeam } from '../team-keys.ts';
+import { findTeam, pathId } from '../team-keys.ts';
+import { recordRoutes } from '../record-page.ts';
 
 /** Limits the page. */
 const GLOSSARIES_MAX = 200;
 
 async function list(visit: SignedInVisit, { context }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
-  const found = await listGlossaries.run!(context, { id: teamId });
-  if (found.kind !== 'done') return refusalOf(found);
-  const rows = found.value as readonly GlossaryRow[];
+  const rows = (await listGlossaries.run!(context, { id: teamId })).value as readonly GlossaryRow[];
   const title = `Glossaries of ${name}`;
   const left = rows.length - GLOSSARIES_MAX;
   const link = ({ glossary_id: id, name: which }: GlossaryRow) =>
@@ -34,18 +28,13 @@ async function list(visit: SignedInVisit, { context }: ConsoleParts, { teamId, n
   return pageAnswer({ title, section: 'teams', main });
 }
 
-interface Owned {
-  readonly teamId: string;
-  readonly glossary: GlossaryRecord;
-}
+type Owned = Awaited<ReturnType<typeof findGlossary>>;
 
 /** By the path's `id` and `glossary`. */
-async function findOwned({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Owned | Refusal> {
-  const glossaryId = canonicalUlid(parameters['glossary'] ?? '');
-  const none = noSuch('glossary', glossaryId ?? '');
-  const found = glossaryId === undefined ? none : await findGlossary(context, glossaryId);
-  if (found.kind !== 'done') return refusalOf(found);
-  return found.value.teamId === canonicalUlid(parameters['id'] ?? '') ? found.value : refusalOf(none);
+async function findOwned({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Owned> {
+  const glossaryId = pathId(parameters, 'glossary', 'glossary');
+  const owned = await findGlossary(context, glossaryId);
+  return found(owned.teamId === pathId(parameters, 'id', 'glossary') ? owned : undefined, 'glossary', glossaryId);
 }
 
 export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
@@ -60,7 +49,6 @@ export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
         one: deleteGlossary,
         name: 'delete',
         title: 'Delete the glossary',
-        submit: 'Delete the glossary',
         danger: true,
         own: ({ glossary }) => `Delete glossary ${glossary.name}?`,
         asking: ({ glossary }) => ({ id: glossary.glossaryId }),

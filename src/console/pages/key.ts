@@ -1,19 +1,22 @@
 // A key's page: its limits, its use, and what may be done to it: changing, disabling, revoking it, and rotating it step by step.
 import { createKey, KEY_FIELDS, revokeKey, updateKey } from '../../admin/operations/keys.ts';
 import { limitsReport } from '../../admin/operations/key-rows.ts';
+import { windowShares } from '../../admin/operations/periods.ts';
 import type { ChangedKeyRow, NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
+import { usedLimits } from '../../domain/usage-days.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from '../console-route.ts';
 import type { ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { factList, windowFacts } from '../html-table.ts';
+import { factList } from '../html-table.ts';
 import { recordRoutes } from '../record-page.ts';
 import type { Action } from '../record-page.ts';
 import { count, day, usageBar } from '../shown.ts';
 import { findTeamKey, keyFields, keyPath, keyStatus, lastUse, limitTexts, newKeyNotice } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
+import { recordFacts } from '../cells.ts';
 
 const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   active: '',
@@ -32,7 +35,7 @@ function keyFacts({ key, period }: TeamKey, nowMs: number): Html {
     ['Characters', characters === undefined ? count(key.characters) : usageBar(`Characters of ${key.display}`, key.characters, characters)],
     ['Requests', count(key.requests)],
     ['Rate', rate === undefined ? "the team's" : `at most ${count(rate)} a second, within the team's`],
-    ...windowFacts(key.windows, key.display),
+    ...recordFacts(windowShares(usedLimits(key.windows), key.display), nowMs),
     ['Addresses', from === undefined ? 'any' : codes(from)],
     ['Scopes', scopes === undefined ? 'everything' : codes(scopes)],
     ['Expires', until === undefined ? 'never' : `${until.slice(0, 10)} ${until.slice(11, 19)} UTC`],
@@ -106,7 +109,6 @@ const REPLACE: readonly Action<TeamKey>[] = [
     one: revokeKey,
     name: 'revoke',
     title: 'Revoke the key',
-    submit: 'Revoke the key',
     danger: true,
     own: ({ key }) => `Revoke ${key.display}?`,
     about: ({ team, key }, { nowMs }) =>

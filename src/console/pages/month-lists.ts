@@ -1,15 +1,12 @@
 // What teams have used in a month, and the invoices of its periods: in pages, with what they come to; as files; invoices as a page
 // to print.
-import { refusalOf } from '../../admin/admin-refusals.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
-import { resultOf } from '../../admin/operation.ts';
 import type { AdminOperation } from '../../admin/operation.ts';
 import { allRows } from '../../admin/listing.ts';
-import { InvoiceTotals, listInvoices, notClosedText } from '../../admin/operations/invoices.ts';
+import { InvoiceTotals, listInvoices } from '../../admin/operations/invoices.ts';
 import type { InvoiceRow } from '../../admin/operations/invoices.ts';
 import { listUsage } from '../../admin/operations/usage.ts';
 import type { UsageRow } from '../../admin/operations/usage.ts';
-import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { dayOf } from '../../domain/period.ts';
@@ -17,8 +14,8 @@ import { dateOf, dayOfDate, daysOfMonth, lastMonths, monthOf } from '../../domai
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { holding, queryOf, searchForm, selectField } from '../form.ts';
-import { freeText, htmlTable, numeric, pager } from '../html-table.ts';
-import type { Column } from '../html-table.ts';
+import { htmlTable, numeric, pager } from '../html-table.ts';
+import { tableOf } from '../cells.ts';
 import { filePage, pageOfQuery } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
 import { count, money } from '../shown.ts';
@@ -51,71 +48,66 @@ interface MonthList<Row> {
   readonly links: (asked: Asked) => Html;
   /** Fields besides the month's. */
   readonly fields?: (asked: Asked) => readonly Html[];
-  readonly above?: (asked: Asked, context: OperationContext) => Promise<Html | Refusal | undefined>;
-  readonly listed: (month: string, found: ReadRows<Row>) => Html;
+  readonly above?: (asked: Asked, context: OperationContext) => Promise<Html | undefined>;
+  readonly caption: (month: string) => string;
+  /** What is said if there are no rows, of all teams and of these. */
+  readonly none: readonly [all: string, some: string];
   readonly below?: (asked: Asked, found: ReadRows<Row>) => Html | undefined;
 }
 
 const PAGE_ROWS = 50;
 
-function monthPage<Row>({ one, path, title, input, links, fields, above, listed, below }: MonthList<Row>): ConsoleRoute {
+function monthPage<Row>(list: MonthList<Row>): ConsoleRoute {
+  const { one, path, title, input, links, fields, above, below } = list;
   return get(path, async (visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> => {
     const asked = askedOf(visit);
     const { month, today } = asked;
     const found = await pageOfQuery<Row>(one, visit, context, { ...input(asked) }, PAGE_ROWS);
-    if (found.kind !== 'done') return refusalOf(found);
-    const sums = await above?.(asked, context);
-    if (sums !== undefined && 'kind' in sums) return sums;
-    const { next, isFirst } = found.value;
+    const { next, isFirst } = found;
     const months = [...new Set([month, ...lastMonths(today, MONTHS)])].toSorted().toReversed();
     const choices = months.map((value) => ({ value, label: value }));
     const to = (cursor?: string): string => `${pathTo(path, asked)}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
     const main = html`<h1>${title}</h1>
       ${searchForm({ action: path, fields: [selectField(holding({ month }), 'month', 'Month (UTC)', choices), ...(fields?.(asked) ?? [])], submit: 'Show', isFiltered: false })}
       <p class="links">${links(asked)}</p>
-      ${sums} ${listed(month, found.value)} ${below?.(asked, found.value)}
+      ${await above?.(asked, context)} ${await listed(list, asked, found, context, visit.nowMs)} ${below?.(asked, found)}
       ${isFirst && next === undefined ? undefined : pager(isFirst ? undefined : to(), next && to(next), ['First page', 'Next page'])}`;
     return pageAnswer({ title, section: title === 'Usage' ? 'usage' : 'invoices', main });
   });
+}
+
+/** With whose rows are still to come. */
+async function listed<Row>(
+  { one, input, caption, none: [ofAll, ofSome] }: MonthList<Row>,
+  asked: Asked,
+  { rows, next, missing }: ReadRows<Row>,
+  context: OperationContext,
+  nowMs: number,
+): Promise<Html> {
+  const { month } = asked;
+  const words = missing.length === 0 ? undefined : one.listing!.missing!.words(missing);
+  const around = { caption: caption(month), context, nowMs, input: input(asked) };
+  return html`${words && html`<p class="warning">${words.charAt(0).toUpperCase()}${words.slice(1)}.</p>`}
+  ${rows.length === 0 ? html`<p class="soft">${next === undefined ? ofAll : ofSome} in ${month}.</p>` : await tableOf(one, rows, around)}`;
 }
 
 function pathTo(path: string, { month, open }: Pick<Asked, 'month' | 'open'>): string {
   return `${CONSOLE_PREFIX}${path}${queryOf({ month, open: open ? 'true' : undefined })}`;
 }
 
-/** A deleted team whose usage was kept has neither a name nor a page. */
-function teamOf(id: string, name: string | null): Html {
-  return name ? html`<a href="${CONSOLE_PREFIX}/teams/${id}">${name}</a>` : html`<code>${id}</code> (deleted)`;
-}
-
-function table(caption: string, columns: readonly (Column | string)[], rows: readonly (readonly (Html | string)[])[], none: string): Html {
-  return rows.length === 0 ? html`<p class="soft">${none}</p>` : htmlTable({ caption, columns, rows, wide: columns.length > 6 });
-}
-
-const USAGE_COLUMNS = ['Team', freeText('Reference'), 'Plan', numeric('Characters'), numeric('Requests')];
-
 const USAGE: MonthList<UsageRow> = {
   one: listUsage,
   path: '/usage',
   title: 'Usage',
-  input: ({ from, to }) => ({ from, to, by: 'total' }),
+  input: ({ from, to }) => ({ from, to, by: 'total', keys: false, tags: false }),
   links({ from, to }) {
     const link = (label: string, more: Readonly<Record<string, string>>): Html =>
       html`<a href="${CONSOLE_PREFIX}/usage/csv${queryOf({ from, to, ...more })}" download>${label}</a> `;
     return html`${link('Download (CSV)', { by: 'total' })} ${link('Download by day', { by: 'day' })}
     ${link('Download by day and key', { by: 'day', keys: 'true' })} ${link('Download by day and tag', { by: 'day', tags: 'true' })}`;
   },
-  listed(month, { rows, next }) {
-    const cells = rows.map((row) => [
-      teamOf(row.team_id, row.name),
-      row.reference ?? '–',
-      row.plan,
-      count(row.character_count),
-      count(row.request_count),
-    ]);
-    const none = `${next === undefined ? 'There is no usage' : 'None of these teams has usage'} in ${month}.`;
-    return table(`Usage in ${month}, teams in order of creation`, USAGE_COLUMNS, cells, none);
-  },
+  caption: (month) => `Usage in ${month}, teams in order of creation`,
+  none: ['There is no usage', 'None of these teams has usage'],
   below(_asked, { rows, next, isFirst }) {
     if (rows.length === 0) return undefined;
     const characters = rows.reduce((sum, row) => sum + row.character_count, 0);
@@ -141,7 +133,8 @@ const INVOICES: MonthList<InvoiceRow> = {
     html`<a href="${pathTo('/invoices/csv', asked)}" download>Download (CSV)</a>
       <a href="${pathTo('/invoices/print', asked)}">Page to print</a>`,
   above: totalsOf,
-  listed: invoiceTable,
+  caption: (month) => `Periods closed in ${month}, teams in order of creation`,
+  none: ['No period was closed', 'None of these teams has a closed period'],
   /** At the beginning of a month nothing is closed in it yet. */
   below({ month, from, open }, { rows, next, isFirst }) {
     if (rows.length > 0 || !isFirst || next !== undefined) return undefined;
@@ -157,19 +150,16 @@ const INVOICES: MonthList<InvoiceRow> = {
 const TOTALED_TEAMS_MAX = 20_000;
 
 /** Over all pages, one part of the teams at a time. */
-async function totalsOf({ month, open }: Asked, context: OperationContext): Promise<Html | Refusal | undefined> {
-  const summed = await resultOf<Html | undefined>(async () => {
-    const totals = new InvoiceTotals();
-    for await (const { rows, checked } of allRows(listInvoices, context, { month, open })) {
-      totals.add(rows as readonly InvoiceRow[]);
-      if (checked > TOTALED_TEAMS_MAX)
-        return html`<p class="soft">
-          There are more than ${count(TOTALED_TEAMS_MAX)} teams: <code>lingate invoices --month</code> shows what they come to.
-        </p>`;
-    }
-    return sumsOf(totals);
-  });
-  return summed.kind === 'done' ? summed.value : refusalOf(summed);
+async function totalsOf({ month, open }: Asked, context: OperationContext): Promise<Html | undefined> {
+  const totals = new InvoiceTotals();
+  for await (const { rows, checked } of allRows(listInvoices, context, { month, open })) {
+    totals.add(rows as readonly InvoiceRow[]);
+    if (checked > TOTALED_TEAMS_MAX)
+      return html`<p class="soft">
+        There are more than ${count(TOTALED_TEAMS_MAX)} teams: <code>lingate invoices --month</code> shows what they come to.
+      </p>`;
+  }
+  return sumsOf(totals);
 }
 
 const SUMS = ['Currency', ...['Lines', 'Characters', 'Overage', 'Credit spent', 'Total'].map(numeric)];
@@ -186,40 +176,14 @@ function sumsOf(totals: InvoiceTotals): Html | undefined {
   return rows.length === 0 ? undefined : htmlTable({ caption: 'Totals by currency', columns: SUMS, rows });
 }
 
-const FIGURES = ['Characters', 'Included', 'Overage', 'Credit added', 'Credit deducted', 'Balance', 'Total'].map(numeric);
-const INVOICE_COLUMNS = ['Team', 'Period', 'Plan', ...FIGURES];
-
-function invoiceTable(month: string, { rows, next, missing }: ReadRows<InvoiceRow>): Html {
-  const none = `${next === undefined ? 'No period was closed' : 'None of these teams has a closed period'} in ${month}.`;
-  const words = notClosedText(missing);
-  return html`${missing.length === 0 ? undefined : html`<p class="warning">${words.charAt(0).toUpperCase()}${words.slice(1)}.</p>`}
-  ${table(`Periods closed in ${month}, teams in order of creation`, INVOICE_COLUMNS, rows.map(invoiceCells), none)}`;
-}
-
-function invoiceCells(row: InvoiceRow): (Html | string)[] {
-  const { reference, test_character_count: test, free_character_count: free } = row;
-  const below = (text: string): Html => html`<br /><span class="soft">${text}</span>`;
-  const amounts = [row.credit_added_minor, row.credit_deducted_minor, row.balance_minor, row.total_minor];
-  return [
-    // Below the name, because a column of its own would make the table too wide.
-    html`${teamOf(row.team_id, row.name)} ${reference === null || row.name === null ? undefined : below(reference)}`,
-    html`<span class="short">${row.period_start.slice(0, 10)} to</span>
-      <time>${row.period_end.slice(0, 10)}</time>${row.closed ? '' : html` open`}`,
-    row.plan,
-    html`${count(row.character_count)} ${test === 0 ? undefined : below(`${count(test)} test${free === 0 ? '' : `, ${count(free)} free`}`)}`,
-    ...[row.included_characters, row.overage_characters].map((value) => (value === null ? '–' : count(value))),
-    ...amounts.map((minor) => (minor === null ? '–' : money(minor, row.currency))),
-  ];
-}
-
 /** A page to print has a limit: beyond it a file is the right form. */
 const PRINTED_MAX = 2000;
 
 async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
-  const { month, open, from, to } = askedOf(visit);
+  const asked = askedOf(visit);
+  const { month, open, from, to } = asked;
   const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, context, { month, open }, PRINTED_MAX);
-  if (found.kind !== 'done') return refusalOf(found);
-  const { rows, next } = found.value;
+  const { rows, next } = found;
   const totals = new InvoiceTotals();
   totals.add(rows);
   const cut = html`<p class="fault" role="alert">
@@ -227,7 +191,7 @@ async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promi
   </p>`;
   const main = html`<h1>Invoices of ${month}</h1>
     <p>Periods that were closed from ${from} to ${to} (UTC)${open ? ', and those that are not closed yet' : ''}.</p>
-    ${next === undefined ? sumsOf(totals) : cut} ${invoiceTable(month, found.value)}
+    ${next === undefined ? sumsOf(totals) : cut} ${await listed(INVOICES, asked, found, context, visit.nowMs)}
     <p class="links unprinted"><a href="${CONSOLE_PREFIX}/invoices?month=${month}">Back to the invoices</a></p>`;
   return pageAnswer({ title: `Invoices of ${month}`, section: 'invoices', main });
 }

@@ -1,16 +1,15 @@
-// Signing in at an OpenID provider: the way there, and the way back.
+// Signing in at an OpenID provider: the way there and back, the cookies of attempts, and the page that a refused one gets.
 import { html } from '../../docs/html.ts';
 import { refuse } from '../../core/problem.ts';
 import type { ProviderRefusal, SignInRefusal, SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { ProvenPerson } from '../../ports/identity-provider.ts';
-import { attemptCookies, droppedAttempt, keptAttempt } from '../attempt-cookies.ts';
 import { CONSOLE_PREFIX, open } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleOidc, ConsoleParts, ConsoleRoute, Visit } from '../console-route.ts';
-import { refusedSignIn, tooManySignIns } from '../refused-sign-in.ts';
-import type { RefusedAt } from '../refused-sign-in.ts';
 import { cookieOf, isSame, sessionCookie } from '../sessions.ts';
+import { ATTEMPT_MS } from '../../domain/sign-in-attempt.ts';
+import type { Html } from '../../docs/html.ts';
 
 export const OIDC_ROUTES: readonly ConsoleRoute[] = [
   open('GET', '/oidc/start', (visit, parts) => withProvider(parts, (oidc) => start(visit, parts, oidc))),
@@ -28,13 +27,12 @@ function withProvider(
 
 /** Nothing of the request decides where the browser is sent. */
 async function start(visit: Visit, parts: ConsoleParts, oidc: ConsoleOidc): Promise<ConsoleAnswer> {
-  const { cookie } = visit.request.headers;
-  if (parts.sessions.find(cookieOf(cookie)) !== undefined) return { kind: 'see', to: '' };
+  if (parts.sessions.find(cookieOf(visit.request.headers.cookie)) !== undefined) return { kind: 'see', to: '' };
   const begun = await oidc.attempts.begin();
   if (isUnavailable(begun)) return refusedBy(begun, visit, parts, oidc);
   const url = await oidc.provider.authorizationUrl(begun.attempt);
   if (typeof url !== 'string') return refusedBy(url, visit, parts, oidc);
-  return { kind: 'leave', url, cookies: attemptCookies(cookie, begun.attempt, begun.stored, isSecure(oidc)) };
+  return { kind: 'leave', url, cookies: [attemptCookie(begun.stored, ATTEMPT_MS / 1000, isSecure(oidc))] };
 }
 
 async function comeBack(visit: Visit, parts: ConsoleParts, oidc: ConsoleOidc): Promise<ConsoleAnswer> {
@@ -42,7 +40,7 @@ async function comeBack(visit: Visit, parts: ConsoleParts, oidc: ConsoleOidc): P
   const attempt = await attemptOfBrowser(visit, oidc);
   if (isUnavailable(attempt)) return refusedBy(attempt, visit, parts, oidc);
   if (attempt === undefined) return refusedBy({ refused: 'wrong_state', detail: 'no attempt of this browser' }, visit, parts, oidc);
-  const cookies = [droppedAttempt(attempt.state, isSecure(oidc))];
+  const cookies = [attemptCookie('', 0, isSecure(oidc))];
   const refuseAttempt = (why: Why | StoreUnavailable, person?: ProvenPerson): Promise<ConsoleAnswer> =>
     refusedBy(why, visit, parts, oidc, { cookies, person });
   // Those that got this far cost calls to store and provider.
@@ -71,7 +69,7 @@ async function comeBack(visit: Visit, parts: ConsoleParts, oidc: ConsoleOidc): P
 async function attemptOfBrowser({ request }: Visit, oidc: ConsoleOidc): Promise<SignInAttempt | undefined | StoreUnavailable> {
   const [state, ...others] = request.query.getAll('state');
   if (state === undefined || others.length > 0) return undefined;
-  const stored = keptAttempt(request.headers.cookie, state, isSecure(oidc));
+  const stored = cookieOf(request.headers.cookie, attemptName(isSecure(oidc)));
   const attempt = stored === undefined ? undefined : await oidc.attempts.resume(stored);
   return attempt === undefined || isUnavailable(attempt) || isSame(state, attempt.state) ? attempt : undefined;
 }
@@ -127,4 +125,72 @@ export function hostOf({ settings }: ConsoleOidc): string {
 
 function isSecure({ settings }: ConsoleOidc): boolean {
   return settings().consoleUrl.startsWith('https:');
+}
+
+/** Browsers accept a name with the prefix only from this host itself, over TLS: no neighbour's page can plant one. */
+function attemptName(secure: boolean): string {
+  return `${secure ? '__Host-' : ''}lingate_sign_in`;
+}
+
+/** Of the latest attempt of the browser. `Lax`: it comes back from another site. */
+function attemptCookie(value: string, seconds: number, secure: boolean): string {
+  const where = secure ? 'Path=/; Secure' : `Path=${CONSOLE_PREFIX}/oidc`;
+  return `${attemptName(secure)}=${value}; ${where}; HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
+}
+
+export interface RefusedAt {
+  /** The host of the provider. */
+  readonly provider: string;
+  readonly requestId: string;
+  /** Of the person, if the provider has named one. */
+  readonly name?: string | undefined;
+  readonly cookies?: readonly string[];
+}
+
+const AGAIN = 'Begin again.';
+const ASK_OPERATOR = 'The gateway’s log has the details; tell whoever runs it.';
+const TOKEN_WORKS = 'Try again in a minute. Signing in with a token works meanwhile.';
+
+/** Status, what happened, and what to do. `PROVIDER` and `NAME` stand for those of the sign-in. */
+const WORDS = {
+  wrong_state: [400, 'This does not belong to a sign-in that was begun in this browser within the last ten minutes.', AGAIN],
+  used_before: [400, 'This sign-in has been used before.', AGAIN],
+  declined: [403, 'The sign-in was cancelled, or PROVIDER has refused it.', AGAIN],
+  wrong_issuer: [400, 'The answer did not come from PROVIDER.', ASK_OPERATOR],
+  wrong_code: [400, 'PROVIDER did not accept its own code: it was used before, or is too old.', AGAIN],
+  wrong_client: [503, 'PROVIDER did not accept this gateway: its client_id or client_secret is wrong.', ASK_OPERATOR],
+  wrong_id_token: [400, 'The proof that PROVIDER has sent did not pass the checks.', ASK_OPERATOR],
+  provider_error: [503, 'PROVIDER has answered with an error.', ASK_OPERATOR],
+  provider_away: [503, 'PROVIDER does not answer.', TOKEN_WORKS],
+  no_claim: [403, 'PROVIDER did not say in which groups you are.', ASK_OPERATOR],
+  no_group: [
+    403,
+    'PROVIDER knows you as NAME, but none of your groups may use this console.',
+    'Ask whoever runs this gateway to give one of your groups a role.',
+  ],
+  store_away: [503, 'The gateway’s store does not answer.', TOKEN_WORKS],
+  // A wrong token is reported at its field.
+} as const satisfies Readonly<Record<Exclude<SignInRefusal, 'wrong_token'>, readonly [number, string, string]>>;
+
+export function refusedSignIn(refused: keyof typeof WORDS, at: RefusedAt): ConsoleAnswer {
+  const [status, what, advice] = WORDS[refused];
+  const parts = what.split(/(PROVIDER|NAME)/).map((part) => {
+    if (part === 'NAME') return html`<strong>${at.name}</strong>`;
+    return part === 'PROVIDER' ? at.provider : part;
+  });
+  return refusalPage(status, html`${parts.map((part) => html`${part}`)} ${advice}`, refused, at);
+}
+
+/** After too many refused ones from an address. */
+export function tooManySignIns(at: RefusedAt): ConsoleAnswer {
+  const page = refusalPage(429, html`Too many sign-ins from this address were refused; wait a minute.`, 'rate_limited', at);
+  return { ...page, headers: [['Retry-After', '60']] };
+}
+
+function refusalPage(status: number, words: Html, code: string, { requestId, cookies = [] }: RefusedAt) {
+  const main = html`<h1>You are not signed in</h1>
+    <p>${words}</p>
+    <p><a class="button" href="${CONSOLE_PREFIX}/sign-in">Back to the sign-in</a></p>
+    <p class="soft"><code>${code}</code>, request <code>${requestId}</code></p>`;
+  return { kind: 'page', status, cookies, content: { title: 'Not signed in', main } } as const;
 }

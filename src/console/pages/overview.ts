@@ -1,14 +1,21 @@
-// The overview: state, figures and charts of the last 15 minutes. Without JavaScript, only the charts are missing.
-import { html } from '../../docs/html.ts';
+// The overview: the state of gateway, store and engines, and the last 15 minutes in figures, charts and tables; as a page, and in the
+// parts that its script replaces.
+import { html, prose } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { Chart, Overview } from '../overview-figures.ts';
-import { partsOf } from '../overview-parts.ts';
-import type { PartName } from '../overview-parts.ts';
-import { chartDataOf } from '../overview-figures.ts';
+import type { Chart, Overview, OverviewEngine } from '../overview-figures.ts';
+import { chartDataOf, byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from '../overview-figures.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { namesOf } from '../team-names.ts';
-import type { TeamNames } from '../team-names.ts';
+import { namesOf, teamLink } from '../cells.ts';
+import type { TeamNames } from '../cells.ts';
+import { adviceFor, meaningOf } from '../../docs/engine-advice.ts';
+import { storeAdvice } from '../../domain/store-unavailable.ts';
+import type { ReplicaHealth } from '../../ports/engine.ts';
+import type { TeamTraffic } from '../../ports/access-entry.ts';
+import type { PluginFigure } from '../../ports/plugin.ts';
+import { freeText, htmlTable, numeric } from '../html-table.ts';
+import { span } from '../../admin/fields.ts';
+import { clock, compact, count, duration, percentage } from '../shown.ts';
 
 /** What the script polls. */
 const NEWS_PATH = '/overview.json';
@@ -52,7 +59,7 @@ function mainOf(overview: Overview, names: TeamNames): Html {
     <div id="live" data-news="${CONSOLE_PREFIX}${NEWS_PATH}" data-sign-in="${CONSOLE_PREFIX}/sign-in">
       ${part('state')} ${part('figures')}
       <section class="charts" id="charts" aria-label="Charts of the last 15 minutes" hidden>
-        ${chartDataOf(overview).charts.map(figure)}
+        ${chartDataOf(overview).charts.map(chartFigure)}
       </section>
       <div class="halves">
         <section>
@@ -76,7 +83,7 @@ function mainOf(overview: Overview, names: TeamNames): Html {
 }
 
 /** The place of a chart: title, legend, and the sentence that describes it. The script draws the chart. */
-function figure({ id, title, unit, series, words }: Chart): Html {
+function chartFigure({ id, title, unit, series, words }: Chart): Html {
   return html`<figure data-chart="${id}">
     <figcaption>
       <span class="name" id="${id}-name">${title} <span class="soft">${unit}</span></span> <span class="at"></span>
@@ -87,4 +94,240 @@ function figure({ id, title, unit, series, words }: Chart): Html {
     <div class="plot" role="img" aria-labelledby="${id}-name" aria-describedby="${id}-words"></div>
     <p class="unseen" id="${id}-words">${words}</p>
   </figure>`;
+}
+
+/** Every part by its name: the contents of the element with that name. */
+export function partsOf(overview: Overview, names: TeamNames) {
+  return {
+    at: html`${clock(overview.nowMs, 'seconds')} UTC`,
+    state: stateList(overview),
+    figures: figures(overview),
+    outcomes: outcomes(overview),
+    engines: html`${engineTable(overview)} ${isRouted(overview) ? routingTable(overview) : ''}`,
+    busiest: busiest(overview, names),
+    minutes: minutes(overview),
+  };
+}
+
+export type PartName = keyof ReturnType<typeof partsOf>;
+
+function figures({ lately, whole, inFlight, nowMs, pluginStatuses }: Overview): Html {
+  const seconds = Math.max(1, (nowMs - lately.atMs) / 1000);
+  const requests = requestsOf(lately);
+  const { answered, refused, failed } = byOutcome(lately, pluginStatuses);
+  const latency = lately.p50Ms === null || lately.p99Ms === null ? undefined : { p50: lately.p50Ms, p99: lately.p99Ms };
+  return html`<dl class="tiles">
+    ${tile('Requests', compact(requests / seconds), 'per second', `${count(requestsOf(whole))} in 15 min`)}
+    ${tile('Answered', requests === 0 ? '–' : percentage(answered, requests), 'in 1 min', `${count(refused)} refused, ${count(failed)} failed`)}
+    ${tile('Latency', latency === undefined ? '–' : duration(latency.p50), 'p50', latency && `p99 ${duration(latency.p99)}`)}
+    ${tile('Characters', compact(lately.characters), 'per minute', `${count(whole.characters)} in 15 min`)}
+    ${tile('Engine failures', compact(lately.engineFailures), 'per minute', `${count(whole.engineFailures)} in 15 min`)}
+    ${tile('In flight', count(inFlight), 'now', `at most ${count(Math.max(whole.inFlight, inFlight))} in 15 min`)}
+  </dl>`;
+}
+
+function tile(name: string, value: string, unit: string, more: string | undefined): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd><b>${value}</b> <span>${unit}</span></dd>
+    <dd class="more">${more ?? ' '}</dd>
+  </div>`;
+}
+
+/** Codes, most frequent first. */
+function outcomes({ whole, pluginStatuses }: Overview): Html {
+  const all = requestsOf(whole);
+  if (all === 0) return html`<p class="soft">There were no requests in the last 15 minutes.</p>`;
+  const columns = ['Outcome', numeric('Requests'), numeric('Share')];
+  const rows = Object.entries(whole.requests)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([code, requests]) => {
+      const outcome = outcomeOf(code, pluginStatuses);
+      const name = code === 'ok' || code === 'client_closed' ? OUTCOME_LABELS[outcome] : html`<code>${code}</code>`;
+      return [html`<span class="dot ${outcome}"></span> ${name}`, count(requests), percentage(requests, all)];
+    });
+  return htmlTable({ caption: 'Outcomes of the last 15 minutes', compact: true, columns, rows });
+}
+
+/** Two lists of the same teams' figures, and what they count. */
+function busiest({ busiest: { byRequests, byCharacters, uncounted }, processes }: Overview, names: TeamNames): Html {
+  const where = processes.expected === 1 ? 'this gateway' : `the ${count(processes.expected)} workers of this gateway`;
+  const more = uncounted === 0 ? '' : ` ${count(uncounted)} requests of further teams are not counted by team.`;
+  const table = (caption: string, teams: readonly TeamTraffic[]): Html =>
+    html`<h3>${caption}</h3>
+      ${htmlTable({
+        caption: `The busiest teams ${caption.toLowerCase()}`,
+        columns: BUSIEST_COLUMNS,
+        rows: teams.map(({ teamId, requests, unanswered, characters }) => [
+          teamLink(names, teamId),
+          count(requests),
+          count(unanswered),
+          count(characters),
+        ]),
+      })}`;
+  return html`<p class="soft">Requests that ended in the last 15 minutes, and the characters charged for them, by ${where}.${more}</p>
+    ${
+      byRequests.length === 0
+        ? html`<p class="soft">No team has sent a request.</p>`
+        : html`<div class="halves even">
+            <div>${table('By requests', byRequests)}</div>
+            <div>
+              ${byCharacters.length === 0 ? html`<p class="soft">No characters were charged.</p>` : table('By characters', byCharacters)}
+            </div>
+          </div>`
+    }`;
+}
+
+const BUSIEST_COLUMNS = [freeText('Team'), numeric('Requests'), numeric('Not answered'), numeric('Characters')];
+
+/** The figures of the charts as a table, newest minute first. */
+function minutes({ minutes: all, pluginStatuses }: Overview): Html {
+  const numbers = ['Answered', 'Refused', 'Failed', 'Caller left', 'p50', 'p99', 'Characters', 'Engine failures', 'Most in flight'];
+  const columns = ['Minute from', ...numbers.map(numeric)];
+  const took = (ms: number | null): string => (ms === null ? '–' : duration(ms));
+  const rows = all.toReversed().map((minute) => {
+    const { answered, refused, failed, left } = byOutcome(minute, pluginStatuses);
+    return [
+      clock(minute.atMs, 'minutes'),
+      ...[answered, refused, failed, left].map(count),
+      took(minute.p50Ms),
+      took(minute.p99Ms),
+      ...[minute.characters, minute.engineFailures, minute.inFlight].map(count),
+    ];
+  });
+  return htmlTable({ caption: 'The last 15 minutes, minute by minute', columns, rows });
+}
+
+type Mood = 'good' | 'warn' | 'bad' | 'idle';
+
+interface State {
+  readonly mood: Mood;
+  readonly words: string;
+}
+
+/** A replica is good again if its latest attempt succeeded and its latest failure is older than this. */
+const RECENT_MS = 60_000;
+
+/** Gateway, store and engine, one line each. */
+function stateList(overview: Overview): Html {
+  const { processes, startedAtMs, nowMs, version, store, engines, plugins } = overview;
+  const workers = processes.expected > 1 ? `${processes.answering} of ${processes.expected} workers answer · ` : '';
+  return html`<ul class="states">
+    ${stateLine('Gateway', gatewayState(overview), `${workers}up ${span(nowMs - startedAtMs)} · version ${version}`)}
+    ${stateLine('Store', storeState(store), storeMore(store))} ${store.clockStepMs === undefined ? '' : clockLine(store.clockStepMs)}
+    ${engines.map((engine) => engineLine(engine, engines.length === 1))}
+    ${plugins.map(({ plugin, figures: shownFigures }) => html`<li><b>Plugin ${plugin}</b> <span class="soft">${shownFigures.map(figureText).join(' · ')}</span></li>`)}
+  </ul>`;
+}
+
+/** With what to do, while there is a fault. */
+function storeMore({ url, openSettlements, fault }: Overview['store']): string {
+  const advice = fault === undefined ? undefined : storeAdvice(fault);
+  const open = openSettlements === 0 ? [] : [`${count(openSettlements)} open ${openSettlements === 1 ? 'settlement' : 'settlements'}`];
+  return [url, ...open, ...(advice === undefined ? [] : [advice])].join(' · ');
+}
+
+/** Only shown while the clock is wrong. */
+function clockLine(stepMs: number): Html {
+  const words = `wrong: ${span(Math.abs(stepMs))} ${stepMs > 0 ? 'ahead' : 'behind'}`;
+  return stateLine(
+    'Clock',
+    { mood: 'bad', words },
+    'requests are answered 503 until it is right, or accepted by “lingate store check --accept-clock”',
+  );
+}
+
+function figureText(figure: PluginFigure): string {
+  if ('count' in figure) return `${count(figure.count)} ${figure.name}`;
+  return `${figure.whole === 0 ? '–' : `${Math.round((100 * figure.part) / figure.whole)} %`} ${figure.name}`;
+}
+
+function engineLine({ name, protocol, replicas }: OverviewEngine, isOnly: boolean): Html {
+  const failing = replicas.filter((replica) => stateOf(replica).mood === 'bad').length;
+  const title = isOnly ? 'Engine' : `Engine ${name}`;
+  return stateLine(title, engineState(replicas), `${protocol} · ${howMany(replicas.length, failing)}`);
+}
+
+function engineTable({ engines }: Overview): Html {
+  const several = engines.length > 1;
+  const columns = [...(several ? ['Engine'] : []), 'Replica', 'State', 'Last failure', numeric('Usable'), numeric('Failed')];
+  const rows = engines.flatMap(({ name, replicas }) =>
+    replicas.map((replica) => {
+      const { url, usable, failed, lastFailure } = replica;
+      const last =
+        lastFailure === undefined
+          ? '–'
+          : html`${prose(meaningOf(lastFailure.failure))} (<code>${lastFailure.failure}</code>), ${span(lastFailure.agoMs)}
+            ago${whatToDo(replica)}`;
+      return [...(several ? [name] : []), html`<code>${url}</code>`, stateText(stateOf(replica)), last, count(usable), count(failed)];
+    }),
+  );
+  const whose = several ? "The engines' replicas" : "The engine's replicas";
+  return htmlTable({ caption: `${whose}, attempts since each process started`, columns, rows });
+}
+
+/** While the replica does not work: the sentence of `lingate engine check`. */
+function whatToDo(replica: ReplicaHealth): Html | undefined {
+  if (replica.lastFailure === undefined || stateOf(replica).mood !== 'bad') return undefined;
+  return html`<br /><span class="soft">${adviceFor(replica.lastFailure)}</span>`;
+}
+
+/** Rules may also decide who may use the only engine. */
+function isRouted({ engines, routing }: Overview): boolean {
+  return engines.length > 1 || routing !== undefined;
+}
+
+/** In the order in which the rules are tried. */
+function routingTable({ engines, routing }: Overview): Html {
+  const rules = routing ?? [{ engines: engines.map(({ name }) => name) }];
+  const columns = ['Plans', 'Pairs', 'Engines, in their order'];
+  const rows = rules.map(({ plans, pairs, engines: names }) => [plans?.join(', ') ?? 'all', pairs?.join(', ') ?? 'all', names.join(', ')]);
+  return htmlTable({ caption: 'Routing: the first rule that matches a request decides', columns, rows });
+}
+
+function howMany(all: number, failing: number): string {
+  const number = all === 1 ? 'one replica' : `${count(all)} replicas`;
+  return failing === 0 || all === 1 ? number : `${number}, ${count(failing)} of them failing`;
+}
+
+function stateLine(name: string, state: State, more: string): Html {
+  return html`<li><b>${name}</b> ${stateText(state)} <span class="soft">${more}</span></li>`;
+}
+
+function stateText({ mood, words }: State): Html {
+  return html`<span class="state ${mood}">${words}</span>`;
+}
+
+function gatewayState({ processes, draining }: Overview): State {
+  if (processes.answering === 0) return { mood: 'bad', words: 'no worker answers' };
+  if (draining) return { mood: 'warn', words: 'draining' };
+  return processes.answering < processes.expected ? { mood: 'warn', words: 'short of workers' } : { mood: 'good', words: 'serving' };
+}
+
+function storeState({ answers, fault, tookMs }: Overview['store']): State {
+  if (!answers) return { mood: 'bad', words: `does not answer${fault === undefined ? '' : ` (${fault})`}` };
+  if (fault !== undefined) return { mood: 'bad', words: `takes no writes (${fault})` };
+  return { mood: 'good', words: tookMs === undefined ? 'answers' : `answers in ${duration(tookMs)}` };
+}
+
+const ANSWERS: State = { mood: 'good', words: 'answers' };
+const NOT_ALWAYS: State = { mood: 'warn', words: 'answers, not always' };
+const UNUSED: State = { mood: 'idle', words: 'not used yet' };
+const FAILS: State = { mood: 'bad', words: 'fails' };
+
+/** `bad` only if no replica works, because a second attempt goes to another one. */
+function engineState(replicas: readonly ReplicaHealth[]): State {
+  const moods = new Set(replicas.map((replica) => stateOf(replica).mood));
+  if (!moods.has('bad') && !moods.has('warn')) return moods.has('good') ? ANSWERS : UNUSED;
+  return moods.has('good') || moods.has('warn') ? NOT_ALWAYS : FAILS;
+}
+
+/** By the latest event, a success or a failure, unless the replica is set aside. */
+function stateOf({ usableAgoMs, lastFailure, asideMs, reached }: ReplicaHealth): State {
+  if (asideMs !== undefined)
+    return { mood: 'bad', words: asideMs === 0 ? 'set aside, the next request tries it' : `set aside for ${span(asideMs + 999)}` };
+  if (reached === false) return { mood: 'bad', words: `cannot be used: ${lastFailure?.failure ?? 'connect'}` };
+  if (lastFailure === undefined) return usableAgoMs === undefined ? UNUSED : ANSWERS;
+  if (usableAgoMs === undefined || usableAgoMs > lastFailure.agoMs) return FAILS;
+  return lastFailure.agoMs < RECENT_MS ? NOT_ALWAYS : ANSWERS;
 }

@@ -1,9 +1,11 @@
 // The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
-import { refusalOf } from '../../admin/admin-refusals.ts';
+import { detailOf } from '../../admin/input.ts';
+import { RefusedError } from '../../admin/operation.ts';
 import { costlierText } from '../../admin/costlier.ts';
 import { comparedPlan, planMark, planReports } from '../../admin/operations/plans.ts';
 import type { ComparedPlan, PlanReport } from '../../admin/operations/plans.ts';
-import { differencesOf, missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../../admin/plan-comparison.ts';
+import { missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../../admin/plan-comparison.ts';
+import { numberChanges } from '../../admin/plan-numbers.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { periodRule } from '../../domain/period.ts';
@@ -13,9 +15,8 @@ import { audit, changedAnswer, CONSOLE_PREFIX, get, mayChange, pageAnswer, post 
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { hiddenField, postForm } from '../form.ts';
 import { htmlTable, numeric } from '../html-table.ts';
-import { whyStopped } from '../plan-applications.ts';
 import type { Application } from '../plan-applications.ts';
-import { ago, count, money, numberLabel, numberText, periodText } from '../shown.ts';
+import { ago, count, money, numberText, periodText } from '../shown.ts';
 
 const APPLY = '/plans/{name}/apply';
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [
@@ -63,30 +64,32 @@ function billing(plan: PlanReport): [included: string, overage: string] {
 
 function standing(application: Application | undefined, nowMs: number): Html | undefined {
   if (application === undefined) return undefined;
-  const { changed } = application;
   if (application.kind === 'running') {
-    const { behind } = application;
+    const { behind, changed } = application;
     return html`${behind === 0 ? 'being applied' : `${count(changed)} of ${count(behind)} changed`},
       <a href="${CONSOLE_PREFIX}/plans">check again</a><br />`;
   }
-  const { atMs, result } = application;
-  if (result.kind === 'done')
-    return html`applied ${ago(atMs, nowMs)}: ${count(result.value.changed)} of ${count(result.value.teams)} changed<br />`;
-  return html`<span class="fault">stopped ${ago(atMs, nowMs)} after ${count(changed)} teams: ${whyStopped(result)}</span><br />`;
+  const when = ago(application.atMs, nowMs);
+  if (application.kind === 'applied') {
+    const { changed, teams } = application.made.value;
+    return html`applied ${when}: ${count(changed)} of ${count(teams)} changed<br />`;
+  }
+  const { changed, refusal } = application;
+  const why = refusal === undefined ? 'the store was away' : detailOf({ ...refusal, field: undefined });
+  return html`<span class="fault">stopped ${when} after ${count(changed)} teams: ${why}</span><br />`;
 }
 
 async function question(visit: SignedInVisit, { context }: ConsoleParts, notice?: Html): Promise<ConsoleAnswer> {
   const name = visit.parameters['name'] ?? '';
   const compared = await comparedPlan(context, name);
-  if (compared.kind !== 'done') return refusalOf(compared);
-  const { members, behind, costlier, limits } = compared.value;
+  const { members, behind, costlier, limits } = compared;
   const asks = mayChange(visit) && behind.length > 0;
   const title = asks ? `Apply plan ${name}?` : `Plan ${name}`;
   const others = `With other numbers than the configuration: ${behind.length === 0 ? 'none' : count(behind.length)}.`;
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken: visit.formToken,
-    fields: html`${hiddenField('agreed', planMark(compared.value))}
+    fields: html`${hiddenField('agreed', planMark(compared))}
       <p>The plan's numbers take effect at the next request of each of these teams. Their old numbers are not kept.</p>`,
     submit: `Apply to ${teamsText(behind.length)}`,
     danger: costlier.refused > 0,
@@ -96,7 +99,7 @@ async function question(visit: SignedInVisit, { context }: ConsoleParts, notice?
     ${notice}
     <p>${members === 0 ? 'No team is on this plan.' : `Teams on this plan: ${count(members)}. ${others}`}</p>
     ${costlier.teams === 0 ? undefined : html`<p class="warning">This ${costlierText(costlier, limits.currency)}.</p>`}
-    ${behind.length === 0 ? undefined : differences(compared.value)}
+    ${behind.length === 0 ? undefined : differences(compared)}
     ${asks ? form : html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>`}`;
   return pageAnswer({ title, section: 'plans', main });
 }
@@ -112,30 +115,29 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
   const see = (text: string, replicated?: boolean): ConsoleAnswer =>
     changedAnswer('/plans', html`<p>Plan ${plan}${text}</p>`, { replicated });
   if (application.kind === 'running') return see(' is being applied; its progress is shown below.');
-  const { changed, result } = application;
-  if (result.kind === 'done') {
-    return see(`: ${teamsText(result.value.changed)} changed, of ${count(result.value.teams)} on it.`, result.replicated);
+  if (application.kind === 'applied') {
+    const { value, replicated } = application.made;
+    return see(`: ${teamsText(value.changed)} changed, of ${count(value.teams)} on it.`, replicated);
   }
-  if (result.kind === 'refused') return result.field === 'confirm' ? question(visit, parts, CHANGED_SINCE) : refusalOf(result);
-  return see(`: the store stopped answering after ${teamsText(changed)}. Apply it again to continue.`);
+  const { changed, refusal } = application;
+  if (refusal === undefined) return see(`: the store stopped answering after ${teamsText(changed)}. Apply it again to continue.`);
+  if (refusal.field === 'confirm') return question(visit, parts, CHANGED_SINCE);
+  throw new RefusedError(refusal);
 }
 
 const SHOWN_MAX = 10;
 
 function differences({ behind, limits }: ComparedPlan): Html {
   const columns = ['Team', 'Number', numeric('The team has'), numeric('The plan has')];
-  const rows = behind
-    .slice(0, SHOWN_MAX)
-    .flatMap(({ team, change }) =>
-      differencesOf(change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits, limits).map(
-        ({ number, held, plan }) => [
-          html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
-          numberLabel(number),
-          numberText(number, held, team.limits.currency),
-          numberText(number, plan, team.limits.currency),
-        ],
-      ),
-    );
+  const rows = behind.slice(0, SHOWN_MAX).flatMap(({ team, change }) => {
+    const held = change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits;
+    return numberChanges(held, limits).map(({ number, from, to }) => [
+      html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
+      number.replaceAll('_', ' '),
+      numberText(number, from, held.currency),
+      numberText(number, to, limits.currency),
+    ]);
+  });
   const more = behind.length > SHOWN_MAX ? html`<p class="soft">The first ${count(SHOWN_MAX)} of them.</p>` : undefined;
   return html`${htmlTable({ caption: "Where teams differ from the plan's numbers", columns, rows })} ${more}`;
 }

@@ -1,24 +1,22 @@
 // A team's tags: those that have limits, those that were used lately, and each with what may be done to it.
-import { refusalOf } from '../../admin/admin-refusals.ts';
-import { refused } from '../../admin/operation.ts';
-import { deleteTag, listTags, setTag, showTag } from '../../admin/operations/tags.ts';
+import { RefusedError, refused } from '../../admin/operation.ts';
+import { deleteTag, limitedTag, listTags, setTag, showTag } from '../../admin/operations/tags.ts';
 import type { LimitedTagRow } from '../../admin/operations/tags.ts';
-import type { Refusal } from '../../core/outcome.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { dayOf } from '../../domain/period.ts';
 import { FURTHER_TAGS, readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../../domain/request-tag.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { holding, queryOf, searchForm, textField } from '../form.ts';
 import { freeText, htmlTable, numeric } from '../html-table.ts';
-import { factsOf, tableOf } from '../list-page.ts';
-import { recordRoutes } from '../record-page.ts';
+import { factsOf, tableOf } from '../cells.ts';
 import type { Action } from '../record-page.ts';
 import { count } from '../shown.ts';
 import { findTeam, limitTexts } from '../team-keys.ts';
+import { recordRoutes } from '../record-page.ts';
 
 /** Of what was charged, up to today. */
 const TAG_DAYS = 30;
@@ -28,11 +26,9 @@ const TAGS_MAX = 200;
 /** `sent` is what was asked for and is no tag. */
 async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, sent = ''): Promise<ConsoleAnswer> {
   const { context } = parts;
-  const found = await listTags.run!(context, { id: team.teamId });
-  if (found.kind !== 'done') return refusalOf(found);
-  const rows = (found.value as readonly LimitedTagRow[]).slice(0, TAGS_MAX);
+  const { value } = await listTags.run!(context, { id: team.teamId });
+  const rows = (value as readonly LimitedTagRow[]).slice(0, TAGS_MAX);
   const used = await usedTags(team, parts, visit.nowMs);
-  if ('kind' in used) return used;
   const title = `Tags of ${team.name}`;
   const fault = sent === '' ? undefined : `A tag ${TAG_FAULT}.`;
   const search = searchForm({
@@ -59,10 +55,9 @@ async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, s
 const COLUMNS = [freeText('Tag'), numeric('Characters'), numeric('Requests')];
 
 /** What was charged lately, most first. */
-async function usedTags(team: Team, { context }: ConsoleParts, nowMs: number): Promise<Html | Refusal> {
+async function usedTags(team: Team, { context }: ConsoleParts, nowMs: number): Promise<Html> {
   const today = dayOf(nowMs);
-  const days = (await context.options.tagHistory?.days(team.teamId, { from: today - TAG_DAYS + 1, to: today })) ?? [];
-  if (isUnavailable(days)) return refusalOf(days);
+  const days = answered(await context.options.tagHistory?.days(team.teamId, { from: today - TAG_DAYS + 1, to: today })) ?? [];
   const sums = new Map<string, { characters: number; requests: number }>();
   for (const { tag, characters, requests } of days) {
     const sum = sums.get(tag) ?? { characters: 0, requests: 0 };
@@ -98,17 +93,14 @@ function addressOf({ teamId }: Team, tag: string): string {
 /** By the path's `id`, and the `tag` of the form or of the query. */
 async function findTag(visit: SignedInVisit, parts: ConsoleParts): Promise<TeamTag | ConsoleAnswer> {
   const team = await findTeam(visit, parts);
-  if ('problem' in team) return team;
   const isForm = visit.request.method === 'POST';
   const sent = isForm ? visit.form('tag') : (visit.request.query.get('tag') ?? '');
   const tag = readTag(sent);
   if (typeof tag !== 'string') {
-    if (isForm) return refusalOf(refused('tag', TAG_FAULT));
+    if (isForm) throw new RefusedError(refused('tag', TAG_FAULT));
     return tag === undefined ? { kind: 'see', to: `/teams/${team.teamId}/tags` } : tagsPage(visit, parts, team, sent);
   }
-  const found = await showTag.run!(parts.context, { id: team.teamId, tag });
-  if (found.kind === 'done') return { team, tag, row: found.value as LimitedTagRow };
-  return found.kind === 'refused' ? { team, tag, row: undefined } : refusalOf(found);
+  return { team, tag, row: await limitedTag(parts.context, team.teamId, tag) };
 }
 
 function limitsOf({ row }: TeamTag) {
@@ -162,7 +154,6 @@ const ACTIONS: readonly Action<TeamTag>[] = [
     one: deleteTag,
     name: 'delete',
     title: 'Remove the limits',
-    submit: 'Remove the limits',
     danger: true,
     when: ({ row }) => row !== undefined,
     about: () => 'Only the limits of the team and of its keys apply then. What was charged with the tag stays in the usage.',

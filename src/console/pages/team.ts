@@ -1,35 +1,33 @@
 // A team's page: its use, its keys, its history, and what may be done to it: a key, credit, another plan, name or reference, a
 // deletion. And making a new team.
-import { refusalOf } from '../../admin/admin-refusals.ts';
-import type { GivenMembers } from '../../admin/input.ts';
 import { createKey, KEY_FIELDS } from '../../admin/operations/keys.ts';
 import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
+import { teamUsage } from '../../admin/operations/periods.ts';
 import { planReports } from '../../admin/operations/plans.ts';
-import { createTeam, deleteTeam, teamUse, updateTeam } from '../../admin/operations/teams.ts';
+import { createTeam, deleteTeam, refusalsIn, updateTeam } from '../../admin/operations/teams.ts';
 import type { ChangedTeamRow } from '../../admin/operations/team-rows.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { anchorOf } from '../../domain/period.ts';
 import { REFUSAL_CODES, usageReport } from '../../domain/usage-days.ts';
 import type { RefusalCode, RefusalCounts } from '../../ports/refusal-days.ts';
-import type { Team, Usage } from '../../ports/team-registry.ts';
+import type { Usage } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, mayChange } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, PageContent, SignedInVisit } from '../console-route.ts';
+import type { ConsoleParts, ConsoleRoute, PageContent, SignedInVisit } from '../console-route.ts';
 import { amountField, NAME_INPUT, REASON_INPUT, selectField, textField } from '../form.ts';
 import type { FieldTexts } from '../form.ts';
-import { factList, windowFacts } from '../html-table.ts';
+import { factList } from '../html-table.ts';
 import { formFields } from '../operation-form.ts';
-import { recordRoutes } from '../record-page.ts';
 import type { Action } from '../record-page.ts';
-import { count, day, money, usageBar } from '../shown.ts';
-import { teamCredit } from '../team-credit.ts';
-import { teamHistory } from '../team-history.ts';
-import { findTeam, keyFields, keysTable, newKeyNotice } from '../team-keys.ts';
+import { count, day, money } from '../shown.ts';
+import { teamCredit, teamHistory } from '../team-history.ts';
+import { findUsage, keyFields, keysTable, newKeyNotice } from '../team-keys.ts';
+import { recordFacts } from '../cells.ts';
+import { recordRoutes } from '../record-page.ts';
 
-const idOf = (team: Team): string => team.teamId;
-const notice = (value: ChangedTeamRow, _team: Team, given: GivenMembers): string => updateTeam.notice!(value, given);
+const idOf = ({ team }: Usage): string => team.teamId;
 
-const ACTIONS: readonly Action<Team>[] = [
+const ACTIONS: readonly Action<Usage>[] = [
   {
     one: createKey,
     name: 'keys',
@@ -37,7 +35,7 @@ const ACTIONS: readonly Action<Team>[] = [
     submit: 'Create the key',
     fields: ['mode', ...KEY_FIELDS],
     inputs: (texts) => html`${formFields(createKey, ['mode'], texts)} ${keyFields(texts)}`,
-    given: (team, sent) => ({ id: idOf(team), ...sent }),
+    given: (found, sent) => ({ id: idOf(found), ...sent }),
     notice: (made: NewKeyRow) => newKeyNotice(made),
   },
   {
@@ -45,91 +43,76 @@ const ACTIONS: readonly Action<Team>[] = [
     name: 'credit',
     title: 'Add or deduct credit',
     submit: 'Change the credit',
-    when: ({ limits }) => limits.billing === 'credit',
+    when: ({ team }) => team.limits.billing === 'credit',
     fields: ['amount', 'reason'],
     fieldOf: { add_credit_minor: 'amount' },
     inputs: creditInputs,
-    given(team, { reason }, form) {
+    given(found, { reason }, form) {
       const sent = form('amount').trim();
-      const amount = amountField(sent.replace('-', ''), team.limits.currency);
+      const amount = amountField(sent.replace('-', ''), found.team.limits.currency);
       if ('fault' in amount) return { faults: { amount: amount.fault } };
-      return { id: idOf(team), add_credit_minor: sent.startsWith('-') ? -amount.value : amount.value, reason };
+      return { id: idOf(found), add_credit_minor: sent.startsWith('-') ? -amount.value : amount.value, reason };
     },
-    notice,
   },
   {
     one: updateTeam,
     name: 'plan',
     title: 'Change the plan',
-    submit: 'Change the plan',
     fields: ['plan', 'when'],
-    texts: (team) => (name) => (name === 'plan' ? team.plan : 'now'),
+    texts: ({ team }) => ({ plan: team.plan, when: 'now' }),
     inputs: planInputs,
-    given(team, _sent, form) {
+    given(found, _sent, form) {
       const when = form('when') === '' ? 'now' : form('when');
-      return { id: idOf(team), when, ...(when === 'never' ? {} : { plan: form('plan') }) };
+      return { id: idOf(found), when, ...(when === 'never' ? {} : { plan: form('plan') }) };
     },
-    notice,
   },
   {
     one: updateTeam,
     name: 'reference',
     title: 'Change the reference',
-    submit: 'Change the reference',
     fields: ['reference'],
-    texts:
-      ({ reference }) =>
-      () =>
-        reference ?? '',
-    given: (team, { reference = team.reference ?? null }) => ({ id: idOf(team), reference }),
-    notice,
+    texts: ({ team: { reference = '' } }) => ({ reference }),
+    given: (found, { reference = found.team.reference ?? null }) => ({ id: idOf(found), reference }),
   },
   {
     one: updateTeam,
     name: 'name',
     title: 'Rename',
-    submit: 'Rename',
     fields: ['name'],
-    texts:
-      ({ name }) =>
-      () =>
-        name,
-    given: (team, _sent, form) => ({ id: idOf(team), name: form('name') }),
-    notice,
+    texts: ({ team: { name } }) => ({ name }),
+    given: (found, _sent, form) => ({ id: idOf(found), name: form('name') }),
   },
   {
     one: deleteTeam,
     name: 'delete',
     title: 'Delete the team',
-    submit: 'Delete the team',
     danger: true,
-    own: ({ name }) => `Delete ${name}?`,
-    asking: (team) => ({ id: idOf(team) }),
-    about: (team) =>
-      html`<p>${calledTeam(team)}</p>
+    own: ({ team }) => `Delete ${team.name}?`,
+    asking: (found) => ({ id: idOf(found) }),
+    about: (found) =>
+      html`<p>${calledTeam(found)}</p>
         <p>Its keys are refused at their next request, everywhere. Its glossaries, its credit and its name are deleted.</p>`,
     fields: ['usage', 'name'],
     inputs: deletionInputs,
-    given(team, _sent, form) {
+    given(found, _sent, form) {
       const [usage, name] = [form('usage'), form('name')];
       if (usage !== 'keep' && usage !== 'delete') return { faults: { usage: 'Choose one.' } };
-      if (asRead(name) !== asRead(team.name)) return { faults: { name: 'This is not the name of the team.' } };
-      return { id: idOf(team), keep_usage: usage === 'keep' };
+      if (asRead(name) !== asRead(found.team.name)) return { faults: { name: 'This is not the name of the team.' } };
+      return { id: idOf(found), keep_usage: usage === 'keep' };
     },
-    notice: (value: never) => deleteTeam.notice!(value, {}),
     to: () => '/teams',
-    after: ({ teamId }, { forget }) => forget(teamId),
+    after: ({ team }, { forget }) => forget(team.teamId),
   },
 ];
 
-function creditInputs(texts: FieldTexts, { limits: { currency } }: Team): Html {
+function creditInputs(texts: FieldTexts, { team }: Usage): Html {
   const hint = 'Takes effect at once. A negative amount is deducted, except what open reservations hold.';
   const reason = { hint: 'For the audit. Required to deduct credit.', more: REASON_INPUT };
-  return html`${textField(texts, 'amount', `Amount in ${currency}`, { required: true, hint, more: { autocomplete: 'off' } })}
+  return html`${textField(texts, 'amount', `Amount in ${team.limits.currency}`, { required: true, hint, more: { autocomplete: 'off' } })}
   ${textField(texts, 'reason', 'Reason', reason)}`;
 }
 
-function planInputs(texts: FieldTexts, { nextPlan }: Team, { context }: ConsoleParts): Html {
+function planInputs(texts: FieldTexts, { team: { nextPlan } }: Usage, { context }: ConsoleParts): Html {
   const plans = planReports(context).map(({ name, billing }) => ({
     value: name,
     label: billing === 'credit' ? `${name} (prepaid credit)` : name,
@@ -148,7 +131,7 @@ const USAGE = [
   { value: 'delete', label: 'delete it too' },
 ] as const;
 
-function deletionInputs(texts: FieldTexts, { name }: Team): Html {
+function deletionInputs(texts: FieldTexts, { team: { name } }: Usage): Html {
   const typed = { required: true, hint: `Type ${name} to continue.`, more: NAME_INPUT };
   return html`${selectField(texts, 'usage', 'Its usage by day and period', USAGE)} ${textField(texts, 'name', 'Name of the team', typed)}`;
 }
@@ -158,18 +141,14 @@ function asRead(name: string): string {
   return name.trim().replaceAll(/\s+/g, ' ');
 }
 
-async function page(
-  forms: Html | undefined,
-  { teamId }: Team,
-  visit: SignedInVisit,
-  parts: ConsoleParts,
-): Promise<PageContent | ConsoleAnswer> {
-  const found = await teamUse(parts.context, teamId);
-  if (found.kind !== 'done') return refusalOf(found);
-  const { usage, refusals } = found.value;
+async function page(forms: Html | undefined, usage: Usage, visit: SignedInVisit, parts: ConsoleParts): Promise<PageContent> {
   const { team } = usage;
-  const [history, credit] = await Promise.all([teamHistory(teamId, parts, visit.nowMs), teamCredit(team, parts)]);
-  if ('kind' in history) return history;
+  const { teamId } = team;
+  const [refusals, history, credit] = await Promise.all([
+    refusalsIn(parts.context, usage),
+    teamHistory(teamId, parts, visit.nowMs),
+    teamCredit(team, parts),
+  ]);
   const own = `${CONSOLE_PREFIX}/teams/${teamId}`;
   const main = html`<h1>${team.name}</h1>
     <p class="soft">
@@ -178,7 +157,7 @@ async function page(
     </p>
     ${team.nextPlan === undefined ? undefined : html`<p>When this period ends, it gets plan ${team.nextPlan.name}.</p>`}
     <h2>This period</h2>
-    ${teamFacts(usage, refusals)}
+    ${teamFacts(usage, refusals, visit.nowMs)}
     <p class="links">
       <a href="#history">Days, months and periods</a>
       <a href="${CONSOLE_PREFIX}/requests?team=${teamId}">Refused and failed requests</a>
@@ -188,39 +167,23 @@ async function page(
       <a href="${CONSOLE_PREFIX}/audit?team=${teamId}">Audit<span class="unseen"> of ${team.name}</span></a>
     </p>
     <h2 id="keys">Keys</h2>
-    ${keysTable(usage, visit.nowMs, mayChange(visit))} ${forms} ${credit}
+    ${await keysTable(usage, parts.context, visit.nowMs, mayChange(visit))} ${forms} ${credit}
     <div id="history">${history}</div>`;
   return { title: team.name, section: 'teams', main, assets: ['copy.js'] };
 }
 
-function teamFacts(usage: Usage, refusals: RefusalCounts | undefined): Html {
-  const { team, periodStartMs, periodEndMs, windows } = usage;
+function teamFacts(usage: Usage, refusals: RefusalCounts | undefined, nowMs: number): Html {
+  const { team, periodStartMs, periodEndMs } = usage;
   const { limits } = team;
-  const report = usageReport(usage);
-  const { test_keys: free } = report;
-  const charged = report.character_count - (free?.character_count ?? 0);
-  const chargedTests = (report.test_character_count ?? 0) - (free?.character_count ?? 0);
-  const isQuota = report.billing === 'quota';
+  const { team: _team, plan: _plan, period: _period, ...used } = teamUsage.facts!(usageReport(usage));
   return factList(
     ['Period', html`${day(periodStartMs)} to ${day(periodEndMs)}${anchorOf(limits.period) === 'calendar' ? ', by the calendar' : ''}`],
-    ['Characters', isQuota ? usageBar(`Characters of ${team.name}`, charged, report.character_limit) : count(charged)],
-    ['Overage', isQuota ? overageText(report.overage) : undefined],
-    ['Credit', isQuota ? undefined : money(report.credit.balance_minor, report.credit.currency)],
-    ['Price', isQuota ? undefined : `${money(limits.minorPerMillion, limits.currency)} per million characters`],
-    ['With test keys', chargedTests === 0 ? undefined : `${count(chargedTests)} of these characters`],
-    ['Free for test keys', free && usageBar(`Free characters of test keys of ${team.name}`, free.character_count, free.character_limit)],
+    ...recordFacts(used, nowMs),
+    ['Price', limits.billing === 'quota' ? undefined : `${money(limits.minorPerMillion, limits.currency)} per million characters`],
     ['Requests', `at most ${count(limits.requestsPerSecond)} a second, ${count(limits.maxCharactersPerRequest)} characters each`],
-    ...windowFacts(windows, team.name),
     ['Refused', refusals && refusalsText(refusals)],
     ['Glossaries', `at most ${count(limits.maxGlossaries)}`],
   );
-}
-
-type Overage = Extract<ReturnType<typeof usageReport>, { billing: 'quota' }>['overage'];
-
-function overageText({ character_count: characters, cost_minor: cost, cap_minor: cap, currency }: Overage): string {
-  if (cap === 0) return 'none: requests are refused at the limit';
-  return `${count(characters)} characters, ${money(cost, currency)} of at most ${money(cap, currency)}`;
 }
 
 const REFUSALS: Readonly<Record<RefusalCode, string>> = {
@@ -266,17 +229,17 @@ const NEW: Action<object> = {
 };
 
 /** Names need not differ. */
-function calledTeam({ name, teamId }: Team): Html {
+function calledTeam({ team: { name, teamId } }: Usage): Html {
   return html`Team ${name}, <code>${teamId}</code>`;
 }
 
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [
   // Before the page of a team, because `new` is not an id.
   ...recordRoutes<object>({ path: '/teams', find: () => Promise.resolve({}), at: () => '/teams', actions: [NEW] }),
-  ...recordRoutes<Team>({
+  ...recordRoutes<Usage>({
     path: '/teams/{id}',
-    find: findTeam,
-    at: (team) => `/teams/${idOf(team)}`,
+    find: findUsage,
+    at: (found) => `/teams/${idOf(found)}`,
     called: calledTeam,
     page,
     actions: ACTIONS,

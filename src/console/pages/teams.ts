@@ -1,23 +1,24 @@
 // The list of teams, in pages: search, order, use of their limits. The beginning of a key finds the key instead.
-import { refusalOf } from '../../admin/admin-refusals.ts';
 import { checked, detailOf } from '../../admin/input.ts';
+import type { OperationContext } from '../../admin/operation-context.ts';
+import type { FoundKeyRow } from '../../admin/operations/key-rows.ts';
+import { findKeys, foundKeys } from '../../admin/operations/keys.ts';
 import { planReports } from '../../admin/operations/plans.ts';
-import { chargedIn, STANDING_WORDS, TEAM_STANDINGS, teamSummaries } from '../../admin/operations/team-search.ts';
+import { chargedIn, STANDING_WORDS, summaryColumns, TEAM_STANDINGS, teamSummaries } from '../../admin/operations/team-search.ts';
 import type { TeamStanding } from '../../admin/operations/team-search.ts';
 import { listTeams } from '../../admin/operations/teams.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
-import { minorRoundedDown } from '../../domain/money.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
-import type { FoundKey, TeamSummary } from '../../ports/team-registry.ts';
+import type { TeamSummary } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { holding, queryOf, searchForm, selectField, textField } from '../form.ts';
-import { checkedNote, freeText, htmlTable, numeric, pager } from '../html-table.ts';
-import { count, day, money, usageBar } from '../shown.ts';
-import { keyLink, keyStatus, lastUse } from '../team-keys.ts';
+import { checkedNote, pager } from '../html-table.ts';
+import { tableOf } from '../cells.ts';
+import { orRefusal } from '../list-page.ts';
+import { changes } from '../team-keys.ts';
 
 export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
@@ -67,26 +68,25 @@ async function teamsPage(visit: SignedInVisit, { context }: ConsoleParts): Promi
   const { sort, ...asked }: SearchTexts = { q: text('q'), plan: text('plan'), standing: text('standing'), sort: text('sort') };
   if (holdsKey(asked.q)) return withoutKey();
   const plans = planReports(context).map(({ name }) => name);
-  const read = checked(listTeams, Object.fromEntries(Object.entries(asked).filter(([, sent]) => sent !== '')), nowMs);
-  if ('kind' in read) {
+  const given = Object.fromEntries(Object.entries(asked).filter(([, sent]) => sent !== ''));
+  const read = await orRefusal(async () => ({ input: checked(listTeams, given, nowMs) }));
+  if ('words' in read) {
     const fault = detailOf(read);
     return page(visit, searchedBy({ ...asked, sort }, plans, fault), { [read.field ?? 'q']: fault });
   }
-  const keys = matchesDisplay(asked.q) ? await context.options.teams.findKeys({ display: asked.q }) : undefined;
-  if (keys !== undefined && isUnavailable(keys)) return refusalOf(keys);
+  const keys = matchesDisplay(asked.q) ? await foundKeys(context, { display: asked.q }) : undefined;
   // A wrong order or cursor is ignored: a truncated link still opens the teams.
   const cursor = canonicalUlid(request.query.get('cursor') ?? '');
-  const found = await teamSummaries(context, read.input, cursor, PAGE_TEAMS);
-  if (found.kind !== 'done') return refusalOf(found);
-  const { rows, next, checkedMax } = found.value;
+  const { rows, next, checkedMax } = await teamSummaries(context, read.input, cursor, PAGE_TEAMS);
   const to = (at?: unknown): string => `${CONSOLE_PREFIX}/teams${queryOf({ ...asked, sort, cursor: at as string | undefined })}`;
   const isAll = cursor === undefined && next === undefined;
   const pages = html`${SORTS.has(sort) ? html`<p class="soft">Each page of ${PAGE_TEAMS} teams is sorted separately; pages are in order of creation.</p>` : undefined}
   ${checkedNote(checkedMax, 'teams')} ${pager(cursor && to(), next === undefined ? undefined : to(next), ['First page', 'Next page'])}`;
   return page(
     visit,
-    html`${searchedBy({ ...asked, sort }, plans, undefined)} ${standingNote(asked.standing)} ${keys && foundKeys(asked.q, keys, visit)}
-    ${rows.length > 0 ? listed(sorted(rows, sort), nowMs) : keys === undefined ? nobody(asked, checkedMax) : undefined}
+    html`${searchedBy({ ...asked, sort }, plans, undefined)} ${standingNote(asked.standing)}
+    ${keys && (await keysThatBegin(asked.q, keys, visit, context))}
+    ${rows.length > 0 ? await tableOf({ columns: summaryColumns }, sorted(rows, sort), { caption: 'Teams', context, nowMs }) : keys === undefined ? nobody(asked, checkedMax) : undefined}
     ${isAll ? undefined : pages}`,
   );
 }
@@ -136,26 +136,6 @@ function standingNote(standing: string): Html | undefined {
   return html`<p class="soft">Each of these teams ${TEAM_STANDINGS[standing as TeamStanding]}.</p>`;
 }
 
-const COLUMNS = ['Team', freeText('Reference'), 'Plan', 'Used this period', numeric('Credit'), numeric('Keys'), 'Last use', 'Created'];
-
-function listed(teams: readonly TeamSummary[], nowMs: number): Html {
-  const rows = teams.map((summary) => {
-    const { team, activeKeys } = summary;
-    const characters = chargedIn(summary);
-    return [
-      html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
-      team.reference ?? '–',
-      team.plan,
-      isPrepaid(team) ? `${count(characters)} characters` : usageBar(`Characters of ${team.name}`, characters, team.limits.characterLimit),
-      isPrepaid(team) ? money(minorRoundedDown(team.balanceMicro), team.limits.currency) : '–',
-      count(activeKeys),
-      lastUse(summary, nowMs),
-      day(team.createdAtMs),
-    ];
-  });
-  return htmlTable({ caption: 'Teams', columns: COLUMNS, rows });
-}
-
 function nobody({ q, plan, standing }: Omit<SearchTexts, 'sort'>, checkedMax: number | undefined): Html {
   const isFiltered = plan !== '' || standing !== '';
   if (isFiltered) return html`<p class="soft">${checkedMax === undefined ? 'No team fits.' : 'None of these teams fits.'}</p>`;
@@ -164,27 +144,22 @@ function nobody({ q, plan, standing }: Omit<SearchTexts, 'sort'>, checkedMax: nu
 
 /** Limits the page. */
 const KEYS_MAX = 200;
-const KEY_COLUMNS = ['Key', freeText('Team'), freeText('Label'), 'Mode', 'Status', 'Last use'] as const;
 
-function foundKeys(display: string, keys: readonly FoundKey[], visit: SignedInVisit): Html {
+async function keysThatBegin(
+  display: string,
+  keys: readonly FoundKeyRow[],
+  visit: SignedInVisit,
+  context: OperationContext,
+): Promise<Html> {
   if (keys.length === 0) return html`<p class="soft">No key begins with <code>${display}</code>.</p>`;
-  const withChanges = mayChange(visit);
-  const rows = keys.slice(0, KEYS_MAX).map((key) => {
-    const team = `${CONSOLE_PREFIX}/teams/${key.teamId}`;
-    const which = html`<span class="unseen"> ${key.display} of ${key.teamName}</span>`;
-    const revoke = key.status === 'revoked' ? '–' : html`<a href="${team}/keys/${key.keyId}/revoke">Revoke${which}</a>`;
-    return [
-      keyLink(key.teamId, key),
-      html`<a href="${team}">${key.teamName}</a>`,
-      key.label === '' ? '–' : key.label,
-      key.mode,
-      keyStatus(key),
-      lastUse(key, visit.nowMs),
-      ...(withChanges ? [revoke] : []),
-    ];
-  });
-  const caption = `Keys that begin with ${display}`;
+  const around = {
+    caption: `Keys that begin with ${display}`,
+    context,
+    nowMs: visit.nowMs,
+    hidden: ['Limits'],
+    change: mayChange(visit) ? changes : undefined,
+  };
   return html`<h2>Keys that begin with <code>${display}</code></h2>
-    ${htmlTable({ caption, columns: withChanges ? [...KEY_COLUMNS, 'Change'] : KEY_COLUMNS, rows })}
+    ${await tableOf(findKeys, keys.slice(0, KEYS_MAX), around)}
     ${keys.length > 1 ? html`<p class="soft">Several keys begin with these twelve characters: <code>lingate key find</code> with the whole key finds the right one.</p>` : undefined}`;
 }

@@ -1,9 +1,8 @@
 // The context of operations that read usage and periods, over a history alone; and all rows of such an operation.
 import { OperationContext } from '../../../src/admin/operation-context.ts';
-import type { GivenMembers } from '../../../src/admin/input.ts';
 import { checked } from '../../../src/admin/input.ts';
 import { allRows } from '../../../src/admin/listing.ts';
-import type { AdminOperation, OperationRefusal } from '../../../src/admin/operation.ts';
+import type { AdminOperation } from '../../../src/admin/operation.ts';
 import type { TagHistory } from '../../../src/ports/tag-history.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import { AWAY_AUDIT, AWAY_TEAMS } from '../../support/away-store.ts';
@@ -15,15 +14,9 @@ function historyContext(history: UsageHistory, tagHistory?: TagHistory): Operati
   return new OperationContext({ ...of, teams: AWAY_TEAMS, plans: () => new Map(), newId: () => 'ID', audit: AWAY_AUDIT });
 }
 
-/** The input, with its defaults. */
-function inputOf(one: AdminOperation, given: object): GivenMembers {
-  const read: { readonly input: GivenMembers } | OperationRefusal = checked(one, { ...given }, HISTORY_NOW_MS);
-  if ('kind' in read) throw new Error(`${read.field ?? ''}: ${read.words}`);
-  return read.input;
-}
-
 export async function allRowsOf<Row>(one: AdminOperation, history: UsageHistory, given: object): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const part of allRows(one, historyContext(history), inputOf(one, given))) rows.push(...(part.rows as readonly Row[]));
+  for await (const part of allRows(one, historyContext(history), checked(one, { ...given }, HISTORY_NOW_MS)))
+    rows.push(...(part.rows as readonly Row[]));
   return rows;
 }

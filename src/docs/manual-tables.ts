@@ -1,8 +1,10 @@
-// The tables of engine protocols in the operator's manual, generated from what they declare: what each can do, and its options.
+// The tables of the operator's manual: what engine protocols can do and take, limits in the order in which they are judged, metrics.
 import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { capabilitiesOf } from '../domain/engine-offer.ts';
 import type { EngineCapabilities } from '../domain/engine-offer.ts';
+import { LIMITS, WINDOWS } from '../domain/window-limits.ts';
+import type { LimitKind } from '../domain/window-limits.ts';
 
 interface DescribedProtocol {
   readonly name: string;
@@ -91,4 +93,33 @@ function choiceText({ enum: values, minimum, maximum }: SchemaNode): string | un
 
 function defaultText({ default: value }: SchemaNode): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? `default \`${value}\`` : undefined;
+}
+
+const TIMES = { second: 'second, sliding', period: 'the period' } as const;
+
+/** A row for each kind of limit; those of windows, which follow each other, have one for whatever they count. */
+export function limitTable(): string {
+  const rows = LIMITS.map(rowOf);
+  return ['| `limit_of` | counts | in | answer | in rate limit fields |', '|---|---|---|---|---|', ...new Set(rows)].join('\n');
+}
+
+function rowOf({ name, per, counts, code, policy }: LimitKind): string {
+  const isWindow = WINDOWS.some((window) => window === per);
+  const shown = (text: string): string => `\`${isWindow ? text.replace(per!, 'PER') : text}\``;
+  const time = isWindow ? `\`PER\`: ${WINDOWS.join(', ')}` : per === 'second' || per === 'period' ? TIMES[per] : 'no certain time';
+  const field = policy === undefined ? '' : shown(policy);
+  return `| ${shown(name)} | ${counts} | ${time} | ${statusOf(code)} \`${code}\` | ${field} |`;
+}
+
+function statusOf(code: LimitKind['code']): number {
+  return code === 'rate_limited' ? 429 : 402;
+}
+
+export function metricTable(
+  metrics: readonly { readonly name: string; readonly help: string; readonly labels: readonly string[] }[],
+): string {
+  const rows = metrics.map(
+    ({ name, labels, help }) => `| \`${name}\` | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help.replaceAll('|', '\\|')} |`,
+  );
+  return ['| metric | labels | |', '|---|---|---|', ...rows].join('\n');
 }

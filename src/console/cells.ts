@@ -1,0 +1,204 @@
+// Rows of operations as tables and facts: cells as a page shows them, with the names of teams and the beginnings of keys.
+import { labelOf } from '../admin/input.ts';
+import type { AdminOperation, Cell, RowColumn } from '../admin/operation.ts';
+import type { OperationContext } from '../admin/operation-context.ts';
+import { html } from '../docs/html.ts';
+import type { Html } from '../docs/html.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
+import { factList, htmlTable } from './html-table.ts';
+import type { Fact } from './html-table.ts';
+import { ago, count, day, moment, money, size, usageBar } from './shown.ts';
+import { isUnavailable } from '../domain/store-unavailable.ts';
+import type { KeyRecord } from '../ports/team-registry.ts';
+
+interface Around {
+  readonly caption: string;
+  readonly context: OperationContext;
+  readonly nowMs: number;
+  /** Heads of columns that say the same in every row. */
+  readonly hidden?: readonly string[];
+  /** The question, by which some columns are there. */
+  readonly input?: object;
+  /** Where the first column leads, below `/console`. */
+  readonly leadsTo?: (row: never) => string;
+  /** A last column with links to changes. */
+  readonly change?: ((row: never) => Html | string) | undefined;
+}
+
+/** Rows as a table, with the names of teams and keys. */
+export async function tableOf(
+  { columns: all }: { readonly columns: readonly RowColumn<never, never>[] },
+  rows: readonly unknown[],
+  { caption, context, nowMs, hidden = [], input = {}, leadsTo, change }: Around,
+): Promise<Html> {
+  const columns = all.filter(({ only, head, when }) => only !== 'command' && !hidden.includes(head) && when?.(input as never) !== false);
+  const cells = rows.map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
+  const known = await knownIn(cells.flat(), context);
+  const linked = (row: unknown, text: Html | string): Html | string =>
+    leadsTo === undefined ? text : html`<a href="${CONSOLE_PREFIX}${leadsTo(row as never)}">${text}</a>`;
+  return htmlTable({
+    caption,
+    columns: [...columns.map(headOf), ...(change === undefined ? [] : ['Change'])],
+    rows: rows.map((row, index) => [
+      ...cells[index]!.map((cell, at) => (at === 0 ? linked(row, shown(cell, known, nowMs)) : shown(cell, known, nowMs))),
+      ...(change === undefined ? [] : [change(row as never)]),
+    ]),
+    wide: columns.length > 6,
+  });
+}
+
+/** One row as facts, without its name, which is the page's title. */
+export async function factsOf({ columns }: AdminOperation, row: unknown, context: OperationContext, nowMs: number): Promise<Html> {
+  const [, ...facts] = columns.map(({ head, cell }) => [head, cell(row as never, nowMs)] as const);
+  const known = await knownIn(
+    facts.map(([, cell]) => cell),
+    context,
+  );
+  return factList(...facts.map(([head, cell]) => [head, shown(cell, known, nowMs)] as const));
+}
+
+/** A record by the names of its facts. */
+export function recordFacts(facts: Readonly<Record<string, Cell>>, nowMs: number): Fact[] {
+  return Object.entries(facts).map(([name, cell]) => [labelOf(name, {}), shown(cell, NOTHING_KNOWN, nowMs)] as const);
+}
+
+const NOTHING_KNOWN: Known = { teams: new Map(), keys: new Map() };
+
+function headOf({ head, holds }: Pick<RowColumn, 'head' | 'holds'>) {
+  return holds === undefined ? head : { label: head, kind: holds };
+}
+
+interface Known {
+  readonly teams: TeamNames;
+  readonly keys: KnownKeys;
+}
+
+async function knownIn(cells: readonly Cell[], context: OperationContext): Promise<Known> {
+  const objects = cells.filter((cell) => typeof cell === 'object');
+  const teams = objects.flatMap((cell) => (cell.kind === 'team' && cell.name === undefined ? [cell.id] : []));
+  const keys = objects.flatMap((cell) => (cell.kind === 'key' && cell.display === undefined ? [cell.teamId] : []));
+  return { teams: await namesOf(context, teams), keys: await keysOf(context, keys) };
+}
+
+/** A cell as a page shows it. */
+function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string {
+  if (cell === undefined || cell === '') return '–';
+  if (typeof cell === 'number') return count(cell);
+  if (typeof cell === 'string') return cell;
+  switch (cell.kind) {
+    case 'moment':
+      return cell.id === undefined ? moment(Date.parse(cell.at)) : html`<span title="${cell.id}">${moment(Date.parse(cell.at))}</span>`;
+    case 'ago':
+      return cell.at === null ? 'never' : ago(Date.parse(cell.at), nowMs);
+    case 'day':
+      return day(Date.parse(cell.at));
+    case 'team':
+      if (cell.name === undefined) return teamLink(teams, cell.id);
+      return cell.name === null ? html`<code>${cell.id}</code> (deleted)` : linkToTeam(cell.id, cell.name);
+    case 'key':
+      return cell.display === undefined ? keyText(cell.id, keys) : keyLink(cell.teamId, cell.id, cell.display);
+    case 'share':
+      return html`${usageBar(cell.what, cell.used, cell.of)} ${cell.until === undefined ? undefined : untilText(cell.until)}`;
+    case 'money':
+      return money(cell.minor, cell.currency);
+    case 'below':
+      return html`${shown(cell.cell, { teams, keys }, nowMs)}<br /><span class="soft">${cell.below}</span>`;
+    case 'bytes':
+      return size(cell.bytes);
+    case 'status':
+      return html`<span class="${cell.status}">${cell.status}</span>`;
+    case 'code':
+      return html`<code>${cell.text}</code>`;
+    case 'path':
+      return brokenAtSlashes(cell.text);
+    case 'word':
+      return html`<span class="short" title="${cell.word}">${cell.words}</span>`;
+    case 'changes':
+      return changesText(cell);
+  }
+}
+
+/** The key's beginning and label, with a link to its page. */
+function keyText(keyId: string, keys: KnownKeys): Html {
+  const key = keys.get(keyId);
+  if (key === undefined) return html`<code>${keyId}</code>`;
+  return html`${keyLink(key.teamId, keyId, key.display)}${key.label === '' ? '' : ` ${key.label}`}`;
+}
+
+function keyLink(teamId: string, keyId: string, display: string): Html {
+  return html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/keys/${keyId}" title="${keyId}"><code>${display}…</code></a>`;
+}
+
+/** A day, or a time of one. */
+function untilText(at: string): string {
+  return ` until ${at.endsWith('T00:00:00Z') ? at.slice(0, 10) : at.slice(11, 16)} UTC`;
+}
+
+/** A new team has a dozen members: only the first are shown until the reader opens the rest. */
+const CHANGES_SHOWN = 2;
+
+function changesText({ before, after }: Extract<Cell, { kind: 'changes' }>): Html | string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  if (names.length === 0) return '–';
+  const list = (some: readonly string[]): Html =>
+    html`<ul class="changes">
+      ${some.map((name) => html`<li>${name.replaceAll('_', ' ')}: ${changeText(before[name], after[name])}</li>`)}
+    </ul>`;
+  const [first, rest] = [names.slice(0, CHANGES_SHOWN), names.slice(CHANGES_SHOWN)];
+  if (rest.length < 2) return list(names);
+  return html`${list(first)}
+    <details class="more">
+      <summary>${rest.length} more</summary>
+      ${list(rest)}
+    </details>`;
+}
+
+function changeText(was: string | number | undefined, is: string | number | undefined): Html | string {
+  if (was === undefined) return String(is);
+  return html`<del>${was}</del> ${is === undefined ? undefined : html`<ins>${is}</ins>`}`;
+}
+
+/** Shorter ones than this fit. */
+const LONG_PATH = 24;
+
+/** A long path is continued on the next line behind a slash, not within a word. */
+function brokenAtSlashes(path: string): Html | string {
+  if (path.length < LONG_PATH) return path;
+  return html`${path.split(/(?<=\/)(?=.)/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`))}`;
+}
+
+/** By id; teams that were deleted or cannot be read are missing. */
+export type TeamNames = ReadonlyMap<string, string>;
+
+/** One look-up for each team; pages are short. */
+export function namesOf({ options: { teams } }: OperationContext, teamIds: readonly string[]): Promise<TeamNames> {
+  return ofEach(teamIds, async (id) => {
+    const team = await teams.findTeam(id);
+    return team === undefined || isUnavailable(team) ? [] : [[id, team.name]];
+  });
+}
+
+/** By id. */
+export type KnownKeys = ReadonlyMap<string, Pick<KeyRecord, 'display' | 'label' | 'teamId'>>;
+
+/** All keys of these teams. */
+export function keysOf({ options: { teams } }: OperationContext, teamIds: readonly string[]): Promise<KnownKeys> {
+  return ofEach(teamIds, async (id) => {
+    const keys = await teams.listKeys(id);
+    return keys === undefined || isUnavailable(keys) ? [] : keys.map((key) => [key.keyId, key]);
+  });
+}
+
+async function ofEach<T>(ids: readonly string[], read: (id: string) => Promise<[string, T][]>): Promise<ReadonlyMap<string, T>> {
+  return new Map((await Promise.all([...new Set(ids)].map(read))).flat());
+}
+
+/** The name, with a link to the team's page and the id as a tooltip; the id alone if there is no such team any more. */
+export function teamLink(names: TeamNames, teamId: string): Html {
+  const name = names.get(teamId);
+  return name === undefined ? html`<code>${teamId}</code>` : linkToTeam(teamId, name);
+}
+
+export function linkToTeam(teamId: string, name: string): Html {
+  return html`<a href="${CONSOLE_PREFIX}/teams/${teamId}" title="${teamId}">${name}</a>`;
+}
