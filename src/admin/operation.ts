@@ -212,13 +212,13 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
 type InPath<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | InPath<Rest> : never;
 
 /** Members of which only some are always there. */
-export type Given<Members extends TProperties, Always> = TObject<{
+export type MembersGiven<Members extends TProperties, Always> = TObject<{
   [Name in keyof Members]: Name extends Always ? Members[Name] : TOptional<Members[Name]>;
 }>;
 
 /** An operation as it is written. */
 interface WrittenOperation<Http extends string, Input extends TProperties, Always, Row extends TSchema> extends Omit<
-  AdminOperation<Given<Input, Always | InPath<Http>>, Row>,
+  AdminOperation<MembersGiven<Input, Always | InPath<Http>>, Row>,
   'http' | 'input' | 'run'
 > {
   readonly http: Http & AdminOperation['http'];
@@ -229,7 +229,7 @@ interface WrittenOperation<Http extends string, Input extends TProperties, Alway
   /** The value, or what was done. */
   readonly run?: (
     context: OperationContext,
-    input: Static<Given<Input, Always | InPath<Http>>>,
+    input: Static<MembersGiven<Input, Always | InPath<Http>>>,
     attempt: OperationAttempt,
   ) => Promise<unknown>;
 }
@@ -243,9 +243,9 @@ export function operation<
 >({ input, required = [], run, ...written }: WrittenOperation<Http, Input, Always, Row>): AdminOperation {
   const always = new Set<string>([...required.map(String), ...inPath(written)]);
   const members = Object.entries(input).map(([name, schema]) => [name, always.has(name) ? schema : Type.Optional(schema)]);
-  const made: AdminOperation<Given<Input, Always | InPath<Http>>, Row> = {
+  const made: AdminOperation<MembersGiven<Input, Always | InPath<Http>>, Row> = {
     ...written,
-    input: Type.Object(Object.fromEntries(members) as TProperties, { additionalProperties: false }) as unknown as Given<
+    input: Type.Object(Object.fromEntries(members) as TProperties, { additionalProperties: false }) as unknown as MembersGiven<
       Input,
       Always | InPath<Http>
     >,

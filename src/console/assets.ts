@@ -11,7 +11,7 @@ const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
 /** By the names under which they import each other. */
 export const ASSETS = {
   'console.css': here('../docs/base.css') + here('console.css'),
-  'copy.js': here('browser/copy.js'),
+  'copy.js': here('../docs/copy.js'),
   'overview.js': here('browser/overview.js'),
   'charts.js': here('browser/charts.js'),
   'uPlot.css': readFileSync(join(CHARTS, 'uPlot.min.css'), 'utf8'),

@@ -179,10 +179,10 @@ export function namesOf({ options: { teams } }: OperationContext, teamIds: reado
 }
 
 /** By id. */
-export type KnownKeys = ReadonlyMap<string, Pick<KeyRecord, 'display' | 'label' | 'teamId'>>;
+type KnownKeys = ReadonlyMap<string, Pick<KeyRecord, 'display' | 'label' | 'teamId'>>;
 
 /** All keys of these teams. */
-export function keysOf({ options: { teams } }: OperationContext, teamIds: readonly string[]): Promise<KnownKeys> {
+function keysOf({ options: { teams } }: OperationContext, teamIds: readonly string[]): Promise<KnownKeys> {
   return ofEach(teamIds, async (id) => {
     const keys = await teams.listKeys(id);
     return keys === undefined || isUnavailable(keys) ? [] : keys.map((key) => [key.keyId, key]);
@@ -199,6 +199,6 @@ export function teamLink(names: TeamNames, teamId: string): Html {
   return name === undefined ? html`<code>${teamId}</code>` : linkToTeam(teamId, name);
 }
 
-export function linkToTeam(teamId: string, name: string): Html {
+function linkToTeam(teamId: string, name: string): Html {
   return html`<a href="${CONSOLE_PREFIX}/teams/${teamId}" title="${teamId}">${name}</a>`;
 }

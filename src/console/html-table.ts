@@ -3,7 +3,7 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { count } from './shown.ts';
 
-export interface Column {
+interface Column {
   readonly label: string;
   /** Numbers are right-aligned; text by users, of any length, may be broken anywhere. */
   readonly kind?: 'figures' | 'text';

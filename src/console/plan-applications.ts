@@ -2,8 +2,8 @@
 import type { OperationContext } from '../admin/operation-context.ts';
 import { RefusedError } from '../admin/operation.ts';
 import type { Done, OperationRefusal } from '../admin/operation.ts';
-import { applyPlan } from '../admin/operations/plans.ts';
-import type { PlanAppliedRow } from '../admin/operations/plans.ts';
+import { applyPlan, OutdatedPlanError } from '../admin/operations/plans.ts';
+import type { ComparedPlan, PlanAppliedRow } from '../admin/operations/plans.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 
 /** The latest application of a plan. */
@@ -12,7 +12,14 @@ export type Application =
   | { readonly kind: 'running'; readonly changed: number; readonly behind: number }
   | { readonly kind: 'applied'; readonly made: Done<PlanAppliedRow>; readonly atMs: number }
   /** Before all teams were changed. Without a refusal the store was away. */
-  | { readonly kind: 'stopped'; readonly changed: number; readonly refusal: OperationRefusal | undefined; readonly atMs: number };
+  | {
+      readonly kind: 'stopped';
+      readonly changed: number;
+      readonly refusal: OperationRefusal | undefined;
+      /** How the plan stands, if that is not what was agreed to. */
+      readonly outdated: ComparedPlan | undefined;
+      readonly atMs: number;
+    };
 
 /** How long the answer to the form waits; most plans are applied by then. */
 const WAIT_MS = 1000;
@@ -61,7 +68,8 @@ export class PlanApplications {
       this.#latest.delete(plan);
       const refusal = error instanceof RefusedError ? error.refusal : undefined;
       if (refusal?.code === 'not_found' || (refusal === undefined && !(error instanceof StoreError))) throw error;
-      return this.#ended(plan, { kind: 'stopped', changed, refusal, atMs: this.#nowMs() });
+      const outdated = error instanceof OutdatedPlanError ? error.compared : undefined;
+      return this.#ended(plan, { kind: 'stopped', changed, refusal, outdated, atMs: this.#nowMs() });
     }
   }
 

@@ -25,7 +25,7 @@ export function entrySection({ id, title, level, content, samples }: EntrySectio
 export function sample(caption: string, code: Html): Html {
   return html`<figure>
     <figcaption><span>${caption}</span></figcaption>
-    <pre><code>${code}</code></pre>
+    <pre><code data-copy="Copy">${code}</code></pre>
   </figure>`;
 }
 

@@ -255,7 +255,7 @@ const StateAnswer = Type.Object({
 });
 
 /** By route name. */
-export const documentOperations: Readonly<Record<string, Operation>> = {
+const documentOperations: Readonly<Record<string, Operation>> = {
   'POST /v1/documents': {
     ...OF_DOCUMENTS,
     id: 'documentsPostV1Documents',

@@ -26,7 +26,7 @@ export const links: Readonly<Record<PageName, Readonly<Record<PageName | 'openap
 };
 
 const STYLE = fileBeside('base.css') + fileBeside('pages.css');
-const SCRIPT = fileBeside('copy-buttons.js');
+const SCRIPT = fileBeside('copy.js');
 
 /** The content security policy: only the pages' own style and script. */
 export const PAGE_SECURITY = [

@@ -73,32 +73,25 @@ export interface TeamLimits {
 /** The whole numbers among them. */
 type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period' | 'windows'>;
 
-/** A number's name for people, and in what commands and the admin API show. */
+/** A number's name in what commands and the admin API show. */
 interface NumberNames {
-  readonly label: string;
   readonly member: string;
 }
 type NamesOf<Names> = Readonly<Partial<Record<LimitNumber, Names>>>;
 
 /** Every plan has these. */
 export const REQUIRED_NUMBERS = {
-  requestsPerSecond: { label: 'requests per second', member: 'requests_per_second' },
-  maxCharactersPerRequest: { label: 'characters per request', member: 'max_characters_per_request' },
-  maxGlossaries: { label: 'glossaries', member: 'max_glossaries' },
+  requestsPerSecond: { member: 'requests_per_second' },
+  maxCharactersPerRequest: { member: 'max_characters_per_request' },
+  maxGlossaries: { member: 'max_glossaries' },
 } as const satisfies NamesOf<NumberNames>;
 
 /** These depend on the billing, which also decides what they are called in reports (`admin/plan-numbers.ts`). */
-const BILLING_NUMBERS = {
-  characterLimit: { label: 'characters per period' },
-  overageCharacters: { label: 'overage characters' },
-  overageCapMinor: { label: 'most overage' },
-  minorPerMillion: { label: 'price per million' },
-} as const satisfies NamesOf<Pick<NumberNames, 'label'>>;
+const BILLING_NUMBERS = { characterLimit: {}, overageCharacters: {}, overageCapMinor: {}, minorPerMillion: {} };
 
 /** A plan may lack these: then they are 0, and not shown. `about` is for the admin API's document. New numbers come here, at the end. */
 export const OPTIONAL_NUMBERS = {
   testAllowance: {
-    label: 'free characters of test keys',
     member: 'test_key_characters',
     about: 'What test keys use for nothing in each period. Absent if they cost as live ones.',
   },
@@ -108,11 +101,7 @@ export const OPTIONAL_NUMBERS = {
  * In storage order: SQLite's columns and the bytes in Redis are derived from this table. New numbers are its last ones, and 0 for
  * existing teams until their plan is applied.
  */
-export const PLAN_NUMBERS: Readonly<Record<LimitNumber, Pick<NumberNames, 'label'>>> = {
-  ...REQUIRED_NUMBERS,
-  ...BILLING_NUMBERS,
-  ...OPTIONAL_NUMBERS,
-};
+const PLAN_NUMBERS: Readonly<Record<LimitNumber, object>> = { ...REQUIRED_NUMBERS, ...BILLING_NUMBERS, ...OPTIONAL_NUMBERS };
 
 export const LIMIT_NUMBERS = Object.keys(PLAN_NUMBERS) as readonly LimitNumber[];
 

@@ -52,6 +52,16 @@ export function planMark({ behind, costlier, limits }: ComparedPlan): string {
   return markOf([limits, costlier.teams, costlier.refused, teams]);
 }
 
+/** What was agreed to is not what applying the plan does now. */
+export class OutdatedPlanError extends RefusedError {
+  readonly compared: ComparedPlan;
+
+  constructor(compared: ComparedPlan) {
+    super(refused('confirm', 'what applying the plan does has changed since it was shown; compare the plan again, and apply it then'));
+    this.compared = compared;
+  }
+}
+
 const numberValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 const PlanApplied = Type.Object({
   plan: Type.String(),
@@ -114,10 +124,7 @@ export const applyPlan = operation({
     const { members, behind, changes, costlier, limits } = compared;
     const row = { plan: name, teams: members, changed: behind.length, changes, dearer: costlier };
     if (isDry) return row;
-    if (agreed !== undefined && agreed !== planMark(compared))
-      throw new RefusedError(
-        refused('confirm', 'what applying the plan does has changed since it was shown; compare the plan again, and apply it then'),
-      );
+    if (agreed !== undefined && agreed !== planMark(compared)) throw new OutdatedPlanError(compared);
     if (costlier.teams > 0 && !confirm && agreed === undefined) throw new RefusedError(unconfirmed(costlier, limits.currency));
     const { teams } = context.options;
     let changed = 0;

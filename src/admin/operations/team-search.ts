@@ -9,7 +9,7 @@ import type { TeamSummary } from '../../ports/team-registry.ts';
 import { choice, recordText } from '../fields.ts';
 import { pageOf, rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
-import type { Cell, Given, ListedPage, ListPiece, RowColumn } from '../operation.ts';
+import type { Cell, ListedPage, MembersGiven, ListPiece, RowColumn } from '../operation.ts';
 
 export const TEAM_STANDINGS = {
   near_limit: 'has used at least 80 % of its characters, overage included, or has credit for less than one longest request',
@@ -82,7 +82,7 @@ export const TeamQuestion = {
     fallback: 'all teams',
   }),
 };
-type TeamsAsked = Static<Given<typeof TeamQuestion, never>>;
+type TeamsAsked = Static<MembersGiven<typeof TeamQuestion, never>>;
 
 function fitsOf({ plan, standing }: TeamsAsked): Fits | undefined {
   if (plan === undefined && standing === undefined) return undefined;

@@ -138,7 +138,7 @@ function attemptCookie(value: string, seconds: number, secure: boolean): string 
   return `${attemptName(secure)}=${value}; ${where}; HttpOnly; SameSite=Lax; Max-Age=${seconds}`;
 }
 
-export interface RefusedAt {
+interface RefusedAt {
   /** The host of the provider. */
   readonly provider: string;
   readonly requestId: string;
@@ -172,7 +172,7 @@ const WORDS = {
   // A wrong token is reported at its field.
 } as const satisfies Readonly<Record<Exclude<SignInRefusal, 'wrong_token'>, readonly [number, string, string]>>;
 
-export function refusedSignIn(refused: keyof typeof WORDS, at: RefusedAt): ConsoleAnswer {
+function refusedSignIn(refused: keyof typeof WORDS, at: RefusedAt): ConsoleAnswer {
   const [status, what, advice] = WORDS[refused];
   const parts = what.split(/(PROVIDER|NAME)/).map((part) => {
     if (part === 'NAME') return html`<strong>${at.name}</strong>`;
@@ -182,7 +182,7 @@ export function refusedSignIn(refused: keyof typeof WORDS, at: RefusedAt): Conso
 }
 
 /** After too many refused ones from an address. */
-export function tooManySignIns(at: RefusedAt): ConsoleAnswer {
+function tooManySignIns(at: RefusedAt): ConsoleAnswer {
   const page = refusalPage(429, html`Too many sign-ins from this address were refused; wait a minute.`, 'rate_limited', at);
   return { ...page, headers: [['Retry-After', '60']] };
 }

@@ -97,7 +97,7 @@ function chartFigure({ id, title, unit, series, words }: Chart): Html {
 }
 
 /** Every part by its name: the contents of the element with that name. */
-export function partsOf(overview: Overview, names: TeamNames) {
+function partsOf(overview: Overview, names: TeamNames) {
   return {
     at: html`${clock(overview.nowMs, 'seconds')} UTC`,
     state: stateList(overview),
@@ -109,7 +109,7 @@ export function partsOf(overview: Overview, names: TeamNames) {
   };
 }
 
-export type PartName = keyof ReturnType<typeof partsOf>;
+type PartName = keyof ReturnType<typeof partsOf>;
 
 function figures({ lately, whole, inFlight, nowMs, pluginStatuses }: Overview): Html {
   const seconds = Math.max(1, (nowMs - lately.atMs) / 1000);

@@ -79,9 +79,9 @@ function standing(application: Application | undefined, nowMs: number): Html | u
   return html`<span class="fault">stopped ${when} after ${count(changed)} teams: ${why}</span><br />`;
 }
 
-async function question(visit: SignedInVisit, { context }: ConsoleParts, notice?: Html): Promise<ConsoleAnswer> {
+async function question(visit: SignedInVisit, { context }: ConsoleParts, outdated?: ComparedPlan): Promise<ConsoleAnswer> {
   const name = visit.parameters['name'] ?? '';
-  const compared = await comparedPlan(context, name);
+  const compared = outdated ?? (await comparedPlan(context, name));
   const { members, behind, costlier, limits } = compared;
   const asks = mayChange(visit) && behind.length > 0;
   const title = asks ? `Apply plan ${name}?` : `Plan ${name}`;
@@ -96,7 +96,7 @@ async function question(visit: SignedInVisit, { context }: ConsoleParts, notice?
     cancel: '/plans',
   });
   const main = html`<h1>${title}</h1>
-    ${notice}
+    ${outdated && CHANGED_SINCE}
     <p>${members === 0 ? 'No team is on this plan.' : `Teams on this plan: ${count(members)}. ${others}`}</p>
     ${costlier.teams === 0 ? undefined : html`<p class="warning">This ${costlierText(costlier, limits.currency)}.</p>`}
     ${behind.length === 0 ? undefined : differences(compared)}
@@ -119,9 +119,9 @@ async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<Console
     const { value, replicated } = application.made;
     return see(`: ${teamsText(value.changed)} changed, of ${count(value.teams)} on it.`, replicated);
   }
-  const { changed, refusal } = application;
+  const { changed, refusal, outdated } = application;
   if (refusal === undefined) return see(`: the store stopped answering after ${teamsText(changed)}. Apply it again to continue.`);
-  if (refusal.field === 'confirm') return question(visit, parts, CHANGED_SINCE);
+  if (outdated !== undefined) return question(visit, parts, outdated);
   throw new RefusedError(refusal);
 }
 

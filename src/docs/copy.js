@@ -1,10 +1,12 @@
-// Runs in the browser: adds a copy button to each element with `data-copy`.
+// Runs in the browser: adds a copy button to each element with `data-copy`, in the caption if it has one. Without JavaScript there are none.
 for (const code of document.querySelectorAll('[data-copy]')) {
+  const caption = code.closest('figure')?.querySelector('figcaption');
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = code.dataset.copy;
+  if (caption !== undefined) button.setAttribute('aria-label', `Copy: ${caption.textContent}`);
   button.addEventListener('click', () => copy(code, button));
-  code.after(' ', button);
+  (caption ?? code.parentElement).append(' ', button);
 }
 
 async function copy(code, button) {
@@ -16,4 +18,5 @@ async function copy(code, button) {
     getSelection().selectAllChildren(code);
     button.textContent = 'Selected';
   }
+  setTimeout(() => (button.textContent = code.dataset.copy), 1500);
 }
