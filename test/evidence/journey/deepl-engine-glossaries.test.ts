@@ -1,4 +1,4 @@
-// A team's glossaries with DeepL as the engine, on both stores: kept there for it, by two gateways, removed with the team; what DeepL
+// A team's glossaries with DeepL as the engine: kept there for it, by two gateways, removed with the team; what DeepL
 // does not take goes to another engine, or is a 400 that names the glossary.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';

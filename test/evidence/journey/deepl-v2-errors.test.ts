@@ -1,10 +1,10 @@
-// Every class of error that DeepL's own client for Node knows, provoked with real plans and keys; none of them costs anything.
+// Errors of DeepL's API as its own client for Node understands them: too many requests, wrong parameters, unknown glossaries and paths; none costs anything.
 import * as deepl from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
-import { CANARY, status as answersWith } from '../../../src/testing.ts';
+import { CANARY } from '../../../src/testing.ts';
 import { ask, onOneGateway } from '../../support/every-gateway.ts';
-import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { withinASecond } from '../../support/within-a-second.ts';
@@ -43,30 +43,6 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options
     return String(problem['detail']);
   }
 
-  test('a key that is missing, malformed, unknown or revoked is an AuthorizationError', async () => {
-    const gone = await setting.gateway.team();
-    answered(await setting.gateway.store.teams.revokeKey(gone.keyId));
-    for (const key of ['invalid', `la_live_${'a'.repeat(40)}`, gone.key]) {
-      await expect(translated(key)).rejects.toThrow(deepl.AuthorizationError);
-      await expect(client(key).getUsage()).rejects.toThrow(deepl.AuthorizationError);
-      await expect(client(key).getTargetLanguages()).rejects.toThrow(deepl.AuthorizationError);
-    }
-    expectProblem(await ask(setting, { method: 'POST', path: '/v2/translate', body: {} }), 403, 'unauthorized');
-    expectProblem(await post({}, gone.key), 403, 'key_revoked');
-    await expectUncharged(gone);
-  });
-
-  test('an exhausted quota or credit is a QuotaExceededError', async () => {
-    const poor = await setting.gateway.team({ ...QUOTA_PLAN, characters: 4 });
-    const broke = await setting.gateway.team(CREDIT_PLAN, 0);
-    for (const { key } of [poor, broke]) await expect(translated(key)).rejects.toThrow(deepl.QuotaExceededError);
-    expectProblem(await post({ text: ['Hello'], target_lang: 'DE' }, poor.key), 456, 'quota_exceeded');
-    expectProblem(await post({ text: ['Hello'], target_lang: 'DE' }, broke.key), 456, 'credit_exhausted');
-    expect(setting.engine.requests).toEqual([]);
-    await expectUncharged(poor);
-    await expectUncharged(broke);
-  });
-
   test('too many requests are reported as such, and the client retries until it is admitted', async () => {
     const [slow, tries] = await withinASecond(async () => {
       const one = await setting.gateway.team({ ...QUOTA_PLAN, requests_per_second: 1 });
@@ -80,33 +56,6 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options
     expect(both.map(({ text }) => text)).toEqual(['[DE] Hello', '[DE] Hello']);
     const done = tries.length - refused.length + both.length;
     await expect.poll(async () => answered(await setting.gateway.store.teams.standing(slow.teamId))?.usedCharacters).toBe(5 * done);
-  });
-
-  test('an engine that fails or hangs is a service that is unavailable, reported before the client times out, and costs nothing', async () => {
-    const own = await setting.gateway.team();
-    for (const behaviour of [answersWith(500), 'hang', 'not_json', 'reset'] as const) {
-      setting.engine.forget();
-      setting.engine.always(behaviour);
-      await expect(translated(own.key)).rejects.toThrow('Service unavailable');
-      expect(setting.engine.requests).toHaveLength(2);
-    }
-    const response = await post({ text: ['Hello'], target_lang: 'DE' }, own.key);
-    expectProblem(response, 503, 'engine_unavailable');
-    expect(response.header('retry-after')).toBe('5');
-    await expectUncharged(own);
-  });
-
-  test('too many texts, too many characters and too long a body are too large', async () => {
-    const own = await setting.gateway.team();
-    const many = Array.from({ length: 51 }, () => 'a');
-    await expect(translated(own.key, many)).rejects.toThrow('413');
-    // Some clients show nothing but the message.
-    expect(expectProblem(await post({ text: many, target_lang: 'DE' }, own.key), 413, 'too_many_texts', 'Too many texts: at most 50')).toBe(
-      "'text' may have at most 50 entries.",
-    );
-    expectProblem(await post({ text: ['a'.repeat(1001)], target_lang: 'DE' }, own.key), 413, 'text_too_long');
-    expectProblem(await post({ text: ['a'.repeat(20_001)], target_lang: 'DE' }, own.key), 413, 'validation_error');
-    await expectUncharged(own);
   });
 
   test('an invalid parameter is reported in words that clients look for', async () => {

@@ -1,4 +1,4 @@
-// DeepL's own client for Node and its glossaries of both versions, in front of `lingate/plugins/deepl-v2`, on both listeners and stores.
+// DeepL's own client for Node and its glossaries of both versions, in front of `lingate/plugins/deepl-v2`.
 import * as deepl from 'deepl-node';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { ulidOf } from '../../support/door/terms.ts';

@@ -1,4 +1,4 @@
-// Documents as operators see them, on both stores: admin API, command line and console show the same, and neither names nor texts.
+// Documents as operators see them: admin API, command line and console show the same, and neither names nor texts.
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { answered as stored } from '../../../src/index.ts';

@@ -1,4 +1,4 @@
-// Engines that take files: DeepL's and LibreTranslate's protocol over real sockets, on both stores; what is billed, and what happens if
+// Engines that take files: DeepL's and LibreTranslate's protocol over real sockets; what is billed, and what happens if
 // the engine fails or lies.
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { answered } from '../../../src/index.ts';

@@ -1,4 +1,4 @@
-// Changes of keys by each front, on both stores: the event and the audit entry of each, with what changed and without a secret.
+// Changes of keys by each front: the event and the audit entry of each, with what changed and without a secret.
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { digestOf } from '../../support/door/terms.ts';

@@ -1,4 +1,4 @@
-// Remembered translations are deleted with their team and by command, in Redis and in running gateways, on both stores.
+// Remembered translations are deleted with their team and by command, in Redis and in running gateways.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-// A team is deleted while its requests are under way: no translation of it remains in the process or in the shared Redis, on both stores.
+// A team is deleted while its requests are under way: no translation of it remains in the process or in the shared Redis.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

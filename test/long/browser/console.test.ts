@@ -1,4 +1,4 @@
-// The console in a real browser, over both stores, as an operator uses it: with and without scripts, by keyboard alone, on a phone.
+// The console in a real browser as an operator uses it: with and without scripts, and by keyboard alone.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBrowser } from '../../support/browser.ts';
