@@ -31,7 +31,9 @@ export async function tableOf(
   rows: readonly unknown[],
   { caption, context, nowMs, hidden = [], input = {}, leadsTo, change }: Around,
 ): Promise<Html> {
-  const columns = all.filter(({ only, head, when }) => only !== 'command' && !hidden.includes(head) && when?.(input as never) !== false);
+  const isShown = ({ only, head, when }: RowColumn<never, never>): boolean =>
+    only !== 'command' && !hidden.includes(head) && (when === undefined || when(input as never));
+  const columns = all.filter(isShown);
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
   const known = await knownIn(cells.flat(), context);
   const linked = (row: unknown, text: Html | string): Html | string =>
