@@ -118,8 +118,8 @@ export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord }
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';
 export { HISTORY_DAYS } from './domain/period.ts';
 export { readPairs } from './stores/records/glossary-record.ts';
-export { chargeSums } from './stores/records/charge-sums.ts';
-export type { ChargeSum } from './stores/records/charge-sums.ts';
+export { keysIn, RowHistory } from './stores/records/usage-rows.ts';
+export type { Charges, UsageRows, UsageSource } from './stores/records/usage-rows.ts';
 export { countTag } from './ledger/tag-account.ts';
 export type { TagRecords } from './ledger/tag-account.ts';
 export { readTagSettings, TagUses } from './ledger/tag-uses.ts';
@@ -175,4 +175,14 @@ export { isInSpan } from './domain/period.ts';
 export type { PeriodSpan } from './domain/period.ts';
 export { RATE_WINDOW_MS } from './domain/reservation.ts';
 export type { Clock } from './ports/clock.ts';
-export type { DayRange, KeyDay, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from './ports/usage-history.ts';
+export type {
+  ChargeRow,
+  DayRange,
+  EndedPeriod,
+  KeyDay,
+  PeriodUse,
+  RunningPeriod,
+  TeamDays,
+  TeamPeriods,
+  UsageHistory,
+} from './ports/usage-history.ts';

@@ -81,7 +81,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'domain',
     'ledger',
     'ports',
-    'stores/records/charge-sums.ts',
     'stores/records/event-record.ts',
     'stores/records/forget-team.ts',
     'stores/records/glossary-record.ts',
@@ -91,6 +90,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/record-audit.ts',
     'stores/records/record-outbox.ts',
     'stores/records/tag-counts.ts',
+    'stores/records/usage-rows.ts',
   ],
   // Only what any author can import: no internals.
   plugins: ['index.ts'],

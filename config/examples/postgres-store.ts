@@ -13,7 +13,6 @@ import {
   Account,
   auditEntry,
   auditWrites,
-  chargeSums,
   decideTeamChange,
   definePlugin,
   deletionEvent,
@@ -23,13 +22,13 @@ import {
   FURTHER_TAGS,
   HISTORY_DAYS,
   idBefore,
-  isInSpan,
   isUnavailable,
   keyRegistry,
-  movedCredit,
+  keysIn,
   overRecords,
   readPairs,
   RecordOutbox,
+  RowHistory,
   SHARED_RECORDS,
   Slots,
   slotsOf,
@@ -43,11 +42,13 @@ import type {
   AccountRows,
   Audited,
   AuditedChange,
+  ChargeRow,
+  Charges,
   Clock,
   DayRange,
+  EndedPeriod,
   GroupChange,
   HeldReservation,
-  KeyDay,
   KeyOwner,
   KeyRecord,
   KeyUsage,
@@ -56,7 +57,6 @@ import type {
   NewBlob,
   NewEvent,
   NewTeam,
-  PeriodUse,
   RecordName,
   RecordSpace,
   Store,
@@ -64,12 +64,12 @@ import type {
   StoreUnavailable,
   Team,
   TeamChange,
-  TeamDays,
   StoredCounts,
   TeamPage,
   TeamRegistry,
   Usage,
-  UsageHistory,
+  UsageRows,
+  UsageSource,
   WholeAccount,
   WholeAccounts,
   WindowSubject,
@@ -106,8 +106,7 @@ create table if not exists requests (
 -- What the team (subject 'team') or a key ('key:' and its id) has used of its limits by minute to month.
 create table if not exists window_counts (
   team_id text references teams on delete cascade, subject text, counts json not null, primary key (team_id, subject));
--- What was charged. All that is shown or limited is a sum over these rows. What was copied from another store is summed up by day, with
--- the period 0, and again by period, with the day -1.
+-- What was charged. All that is shown or limited is a sum over these rows.
 create table if not exists uses (
   team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
   micro bigint not null, of_allowance bigint not null default 0, primary key (team_id, key_id, day, period));
@@ -134,7 +133,7 @@ const BIGINT = 20;
 /** The database or its server takes no writes. */
 const READ_ONLY = '25006';
 const DAY_MS = 86_400_000;
-const DAY_MAX = 2 ** 31 - 1;
+const ALL_DAYS = { from: -1, to: 2 ** 31 - 1 };
 
 const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs",
   t.reference, t.next_plan as "nextPlan"`;
@@ -296,7 +295,7 @@ async function loaded(db: Rows, teamId: string, nowMs: number, reads: Reads = {}
   return { db, nowMs, team, account, flush: () => flushed(db, account, rows.writes) };
 }
 
-interface UseOfKey extends KeyUse {
+interface UseOfKey extends Pick<KeyUsage, 'keyId' | 'characters' | 'requests'> {
   readonly ofAllowance: number;
 }
 
@@ -548,8 +547,11 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   await recordChange(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
   if (open !== undefined) await keepEvent(db, nowMs, teamId, deletionEvent(teamId));
   await db('delete from records where group_id = $1', [teamId]);
-  const used = keepUsage ? await periodsOf(db, open!.team, true) : [];
-  if (used.length === 0) {
+  const used = await db(
+    `select 1 as one from uses where team_id = $1 union select 1 from periods where team_id = $1 and added_micro + deducted_micro > 0`,
+    [teamId],
+  );
+  if (!keepUsage || used.length === 0) {
     await db('delete from teams where team_id = $1', [teamId]);
     return true;
   }
@@ -611,65 +613,49 @@ async function usageOf(open: OpenTeam): Promise<Usage> {
 
 // Usage by day and period
 
-function historyOf(database: Database): UsageHistory {
+function usageSource(database: Database): UsageSource {
+  const read = async (db: Rows, nowMs: number, teamId: string, charges: Charges) => {
+    // What time alone does is done first.
+    if (charges === 'by period') await opened(db, teamId, nowMs);
+    const [team] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
+    return team && usageRows(db, team, nowMs, charges === 'by period' ? ALL_DAYS : charges);
+  };
   return {
-    days: (teamId, range) =>
+    one: (teamId, charges) => database.transaction((db, nowMs) => read(db, nowMs, teamId, charges)),
+    page: (page, charges) =>
       database.transaction(async (db, nowMs) => {
-        const [team] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
-        return team && daysOf({ db, nowMs, team }, range);
+        const teams = await (charges === 'by period' ? lockedPageOf : pageOf)(db, page, 'true');
+        return (await eachOf(teams, ({ teamId }) => read(db, nowMs, teamId, charges))).filter((rows) => rows !== undefined);
       }),
-    pageDays: (page, range) =>
-      database.transaction(async (db, nowMs) => eachOf(await pageOf(db, page, 'true'), (team) => daysOf({ db, nowMs, team }, range))),
-    periods: (teamId) =>
-      database.transaction(async (db, nowMs) => {
-        const [team] = await db<Team & { gone: boolean }>(`select ${TEAM}, gone from teams t where team_id = $1`, [teamId]);
-        const open = team && (await opened(db, teamId, nowMs));
-        return team && periodsOf(db, open?.team ?? team, team.gone);
-      }),
-    pagePeriods: (page, span) =>
-      database.transaction(async (db, nowMs) =>
-        eachOf(await lockedPageOf(db, page, 'true'), async (team) => {
-          const open = await opened(db, team.teamId, nowMs);
-          const periods = await periodsOf(db, open?.team ?? team, open === undefined);
-          return { team, deleted: open === undefined, periods: periods.filter((period) => isInSpan(period, span)).toReversed() };
-        }),
-      ),
   };
 }
 
-/** Newest first. Only those that charged something or moved credit, if the team is gone. */
-async function periodsOf(db: Rows, { teamId }: Team, gone: boolean): Promise<PeriodUse[]> {
-  const found = await db<Omit<PeriodUse, 'credit'> & { addedMicro: number; deductedMicro: number; micro: number; balanceMicro: number }>(
-    `select number, start_ms as "startMs", end_ms as "endMs", coalesce(p.plan, t.plan) as plan, coalesce(p.limits, t.limits) as limits,
-       -- In order: what is settled late changes the balances since.
-       p.plan is not null and not exists (select from requests r where r.team_id = $1 and period <= number) as closed,
-       coalesce(u.characters, 0) as characters, coalesce(u.requests, 0) as requests, coalesce(u.micro, 0) as micro,
-       coalesce(u.of_allowance, 0) as "allowanceUsed", coalesce(u.of_tests, 0) as "testCharacters",
-       added_micro as "addedMicro", deducted_micro as "deductedMicro",
-       (t.opening_micro + sum(added_micro - deducted_micro - coalesce(u.micro, 0)) over (order by number))::bigint as "balanceMicro"
-     from periods p join teams t using (team_id) left join
-       (select period, sum(characters)::bigint as characters, sum(requests)::bigint as requests, sum(micro)::bigint as micro,
-         sum(of_allowance)::bigint as of_allowance, coalesce(sum(characters) filter (where mode = 'test'), 0)::bigint as of_tests
-        from uses join keys using (key_id) where uses.team_id = $1 group by period) as u on period = number
-     where team_id = $1 order by number desc`,
+/** The period that runs has no plan yet. */
+async function usageRows(db: Rows, team: Team, nowMs: number, { from, to }: DayRange): Promise<UsageRows> {
+  const { teamId } = team;
+  const periods = await db<Omit<EndedPeriod, 'plan'> & { plan?: string }>(
+    `select number, start_ms as "startMs", end_ms as "endMs", plan, limits, added_micro as "addedMicro", deducted_micro as "deductedMicro"
+     from periods where team_id = $1 order by number`,
     [teamId],
   );
-  const periods = found.map(({ addedMicro, deductedMicro, micro, balanceMicro, ...period }) => {
-    const openingMicro = balanceMicro - addedMicro + deductedMicro + micro;
-    return { ...period, credit: { openingMicro, addedMicro, deductedMicro, balanceMicro } };
-  });
-  return gone ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
-}
-
-async function daysOf(of: Pick<OpenTeam, 'db' | 'nowMs' | 'team'>, { from, to }: DayRange): Promise<TeamDays> {
-  const days = await of.db<KeyDay>(
-    `select day, key_id as "keyId", sum(characters)::bigint as characters, sum(u.requests)::bigint as requests
-     from uses u join keys k using (key_id) where u.team_id = $1 and day between $2 and $3
-     group by day, key_id, created_order order by day, created_order`,
-    [of.team.teamId, from, to],
+  const charges = await db<ChargeRow>(
+    `select key_id as "keyId", day, period, characters, requests, micro, of_allowance as "ofAllowance" from uses
+     where team_id = $1 and day between $2 and $3`,
+    [teamId, from, to],
   );
-  const keys = (await keysOf(of)).filter((key) => days.some(({ keyId }) => keyId === key.keyId));
-  return { team: of.team, keys, days };
+  const [more] = await db<{ openingMicro: number; firstOpen?: number }>(
+    `select opening_micro as "openingMicro", (select min(period) from requests where team_id = $1) as "firstOpen" from teams where team_id = $1`,
+    [teamId],
+  );
+  return {
+    team,
+    keys: await keysOf({ db, nowMs, team }),
+    charges,
+    ended: periods.filter((one): one is EndedPeriod => one.plan !== undefined),
+    period: periods.find(({ plan }) => plan === undefined),
+    openingMicro: more!.openingMicro,
+    firstOpen: more!.firstOpen ?? Infinity,
+  };
 }
 
 // The audit
@@ -840,8 +826,6 @@ function accountsOf(database: Database): WholeAccounts {
   };
 }
 
-type KeyUse = Pick<KeyUsage, 'keyId' | 'characters' | 'requests'>;
-
 const NOTHING = {
   usedCharacters: 0,
   heldCharacters: 0,
@@ -853,21 +837,15 @@ const NOTHING = {
 };
 
 /** `open`: absent for a team that is gone. */
-async function wholeOf(db: Rows, { gone, ...team }: Team & { gone: boolean }, open: OpenTeam | undefined): Promise<WholeAccount> {
+async function wholeOf(db: Rows, { gone: _gone, ...team }: Team & { gone: boolean }, open: OpenTeam | undefined): Promise<WholeAccount> {
   const of = <Row extends object>(sql: string) => db<Row>(sql, [team.teamId]);
   const account = open?.account;
-  const uses = await of<KeyUse & { period: number }>(
-    `select period, key_id as "keyId", sum(characters)::bigint as characters, sum(requests)::bigint as requests
-     from uses where team_id = $1 group by period, key_id`,
-  );
-  const ofPeriod = (number: number) => uses.filter(({ period }) => period === number).map(({ period: _period, ...use }) => use);
-  const current = ofPeriod(account?.counts.period.number ?? 0);
+  const { keys: all, period, firstOpen: _open, ...usage } = await usageRows(db, team, 0, ALL_DAYS);
+  const current = keysIn(usage.charges, account?.counts.period.number ?? 0);
   const stored = await of<{ keyId: string; digest?: string; slots: Buffer; newestMs: number }>(
     'select key_id as "keyId", digest, slots, newest_ms as "newestMs" from keys where team_id = $1',
   );
-  const periods = (await periodsOf(db, team, gone)).toReversed();
-  const running = gone ? undefined : periods.pop();
-  const keys = (await keysOf({ db, nowMs: 0, team })).map(({ teamId: _teamId, ...key }) => {
+  const keys = all.map(({ teamId: _teamId, ...key }) => {
     const { digest, slots, newestMs } = stored.find(({ keyId }) => keyId === key.keyId)!;
     return {
       ...key,
@@ -878,14 +856,12 @@ async function wholeOf(db: Rows, { gone, ...team }: Team & { gone: boolean }, op
     };
   });
   return {
-    team,
-    period: running && account && { ...account.counts.period, credit: running.credit },
+    ...usage,
+    period: period && account && { ...period, ...account.counts.period },
     standing: account?.standing() ?? NOTHING,
     window: account?.counts.slots.entries() ?? [],
     windowCounts: [...(await countsOf(db, team.teamId))].map(([subject, counts]) => ({ subject, counts })),
     keys,
-    days: (await daysOf({ db, nowMs: 0, team }, { from: 0, to: DAY_MAX })).days,
-    periods: periods.map((period) => ({ ...period, keys: ofPeriod(period.number) })),
     requests: await of(
       `select request_id as "requestId", until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro",
        period as "periodNumber", of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1`,
@@ -896,14 +872,13 @@ async function wholeOf(db: Rows, { gone, ...team }: Team & { gone: boolean }, op
 }
 
 async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
-  const { team, period, periods, keys, window } = account;
+  const { team, period, ended, keys, window } = account;
   const { teamId, name, plan, limits, balanceMicro, createdAtMs } = team;
-  const all = [...periods, ...(period === undefined ? [] : [{ ...period, plan: null, limits: null }])];
-  const [anchorMs, openingMicro] = [period?.anchorMs ?? createdAtMs, all[0]?.credit.openingMicro ?? 0];
+  const anchorMs = period?.anchorMs ?? createdAtMs;
   await db(
     `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms, gone, opening_micro)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
-    [teamId, name, plan, JSON.stringify(limits), balanceMicro, createdAtMs, anchorMs, period === undefined, openingMicro],
+    [teamId, name, plan, JSON.stringify(limits), balanceMicro, createdAtMs, anchorMs, period === undefined, account.openingMicro],
   );
   await putTeam(db, team, anchorMs);
   const slots = slotsOf(window);
@@ -925,13 +900,12 @@ async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
     return { ...key, ...used, revoked: key.status === 'revoked', disabled: key.status === 'disabled' };
   });
   await insert('keys', 'keyId digest display label mode limits revoked disabled createdAtMs lastUsedAtMs slots newestMs', states);
-  const bounds = all.map(({ credit, ...one }) => ({ ...one, ...credit }));
-  await insert('periods', 'number startMs endMs plan limits addedMicro deductedMicro', bounds);
+  const periods = [...ended, ...(period === undefined ? [] : [{ ...period, plan: null, limits: null }])];
+  await insert('periods', 'number startMs endMs plan limits addedMicro deductedMicro', periods);
   const requests = account.requests.map((one) => ({ ...one, period: one.periodNumber }));
   await insert('requests', 'requestId untilMs keyId characters priceMicro period ofAllowance tickets tag', requests);
   await insert('window_counts', 'subject counts', account.windowCounts);
-  const uses = chargeSums(account).map((one) => ({ ...one, day: one.day ?? -1, period: one.period ?? 0 }));
-  await insert('uses', 'keyId day period characters requests micro ofAllowance', uses);
+  await insert('uses', 'keyId day period characters requests micro ofAllowance', account.charges);
   const changes = account.changes.map((one) => ({ ...one, atMs: one.untilMs - DAY_MS }));
   await insert('changes', 'id request atMs', changes);
   for (const record of account.records) await put(db, teamId, record);
@@ -1001,7 +975,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     accounts: accountsOf(database),
     ...over,
     outbox: new RecordOutbox(over.records),
-    history: historyOf(database),
+    history: new RowHistory(usageSource(database), () => clock.nowMs(), historyDays),
     async ping() {
       const written = await database.transaction((db) =>
         db('insert into alive values (1, now()) on conflict (one) do update set at = now()'),

@@ -1,4 +1,5 @@
 // Usage by day and by period, as the basis for invoices.
+import type { Micro } from '../domain/money.ts';
 import type { PeriodCredit, PeriodSpan } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -22,6 +23,36 @@ export interface TeamDays {
   readonly keys: readonly KeyRecord[];
   /** Ordered by day, then by creation of the key. The team's own count for a day is the sum over its keys. */
   readonly days: readonly KeyDay[];
+}
+
+/** What was charged to a key, on a day, in a period: all that is shown or invoiced is a sum of these. */
+export interface ChargeRow {
+  readonly keyId: string;
+  /** -1 in a sum over days that are no longer kept. */
+  readonly day: number;
+  readonly period: number;
+  readonly characters: number;
+  readonly requests: number;
+  readonly micro: Micro;
+  /** Of the characters, those of the allowance for test keys. */
+  readonly ofAllowance: number;
+}
+
+/** The period that runs, even if it has ended by now. What was added to its balance, and deducted, is counted with it. */
+export interface RunningPeriod {
+  readonly number: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** The anchor from which later periods are counted. */
+  readonly anchorMs: number;
+  readonly addedMicro: Micro;
+  readonly deductedMicro: Micro;
+}
+
+/** One that was superseded, with the plan that it had then. */
+export interface EndedPeriod extends Omit<RunningPeriod, 'anchorMs'> {
+  readonly plan: string;
+  readonly limits: TeamLimits;
 }
 
 /** The current state of a period, or its state when it was superseded. */

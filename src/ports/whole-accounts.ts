@@ -1,26 +1,31 @@
 // The accounts of a store, each as a whole: what checks and copies need besides the other ports.
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Micro } from '../domain/money.ts';
-import type { PeriodCredit } from '../domain/period.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 import type { NewBlob, StoredRecord } from './record-space.ts';
 import type { KeyRecord, Standing, Team } from './team-registry.ts';
-import type { KeyDay, PeriodUse } from './usage-history.ts';
+import type { ChargeRow, EndedPeriod, RunningPeriod } from './usage-history.ts';
 
 /**
- * A team with all that its account has and with its records, at one moment. What follows from the rest (`standing`, what keys hold) is
- * as the store knows it when it is read, and may be ignored when it is written. Slots of rate windows may be older than a second, and
+ * A team with all that its account has and with its records, at one moment. What follows from the rest (`standing`, what keys have
+ * used and hold) is as the store knows it when it is read, and may be ignored when it is written. Slots of rate windows may be older than a second, and
  * periods may be without use.
  */
 export interface WholeAccount {
   readonly team: Team;
   /**
-   * The current one, even if it has ended: the next operation begins the one that contains `now`. `undefined` if the team was deleted
-   * and only its usage is kept: then there are only keys, days and periods.
+   * The next operation begins the one that contains `now`. `undefined` if the team was deleted and only its usage is kept: then there
+   * are only keys, charges and periods.
    */
-  readonly period: RunningPeriodContents | undefined;
+  readonly period: RunningPeriod | undefined;
+  /** Past periods that are still kept, oldest first. */
+  readonly ended: readonly EndedPeriod[];
+  /** The balance before the first of these periods. */
+  readonly openingMicro: Micro;
+  /** In any order; one for each key, day and period. */
+  readonly charges: readonly ChargeRow[];
   readonly standing: Standing;
   /** Oldest first. */
   readonly window: readonly WindowSlots[];
@@ -28,26 +33,12 @@ export interface WholeAccount {
   readonly windowCounts: readonly SubjectCounts[];
   /** In order of creation. */
   readonly keys: readonly KeyContents[];
-  /** Charged characters and requests, by key and day. */
-  readonly days: readonly KeyDay[];
-  /** Past periods that are still kept. */
-  readonly periods: readonly PeriodContents[];
   /** Open reservations. */
   readonly requests: readonly RequestContents[];
   /** Changes that are remembered by their ids (`TeamChange.once`). */
   readonly changes: readonly { readonly id: string; readonly request: string; readonly untilMs: number }[];
   /** Of all tables. */
   readonly records: readonly StoredRecord[];
-}
-
-export interface RunningPeriodContents {
-  readonly number: number;
-  readonly startMs: number;
-  readonly endMs: number;
-  /** The anchor from which later periods are counted. */
-  readonly anchorMs: number;
-  /** Its balance is the team's. */
-  readonly credit: PeriodCredit;
 }
 
 /** How many slots of a rate window were taken in a millisecond. */
@@ -64,18 +55,13 @@ export interface SubjectCounts {
 /** `status` ignores expiry, which is among the limits: an expired key is still `active` here. */
 export interface KeyContents extends Omit<KeyRecord, 'teamId'> {
   readonly digest: KeyDigest | undefined;
-  /** In the team's current period. */
+  /** In the team's current period, as the store counts them: what is written follows from the charges. */
   readonly characters: number;
   readonly requests: number;
   /** What its open reservations hold in the team's current period, by the stored total; `undefined` if its characters are not limited. */
   readonly heldCharacters: number | undefined;
   /** Oldest first; empty if the key has no rate of its own. */
   readonly window: readonly WindowSlots[];
-}
-
-export interface PeriodContents extends PeriodUse {
-  /** What each key was charged in it; `undefined` if that is not kept. */
-  readonly keys: readonly { readonly keyId: string; readonly characters: number; readonly requests: number }[] | undefined;
 }
 
 /** An open reservation. */

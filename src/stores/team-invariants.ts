@@ -11,17 +11,21 @@ import { dayOfDate } from '../domain/usage-days.ts';
 import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts';
 import { readTagCount, readTagDays } from '../ledger/tag-account.ts';
 import { readTagSettings, readTagUses } from '../ledger/tag-uses.ts';
-import type { ReportFinding, RunningPeriodContents, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
+import type { ChargeRow, PeriodUse, RunningPeriod } from '../ports/usage-history.ts';
+import type { ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { readGlossaryTables } from './records/glossary-record.ts';
 import type { DictionaryContents, GlossaryContents } from './records/glossary-record.ts';
 import { readRefusals } from './records/record-refusals.ts';
 import type { TeamTable } from './records/record-tables.ts';
+import { accountPeriods, chargedIn, UNKNOWN } from './records/usage-rows.ts';
 
 type Contradiction = readonly [what: string, detail: string, keyId?: string];
 
 /** A team as it is judged: its account, with what its records say. */
 interface JudgedAccount extends WholeAccount {
-  readonly period: RunningPeriodContents;
+  readonly period: RunningPeriod;
+  /** Oldest first, with the running one. */
+  readonly periods: readonly PeriodUse[];
   readonly table: (name: TeamTable) => ReadonlyMap<string, string>;
   readonly glossaries: readonly GlossaryContents[];
   readonly glossaryBytes: number;
@@ -39,7 +43,7 @@ const RULES: readonly ((account: JudgedAccount, nowMs: number) => Iterable<Contr
   used,
   periods,
   times,
-  days,
+  charged,
   keys,
   windows,
   tags,
@@ -55,13 +59,12 @@ export function judgeTeam(account: WholeAccount, nowMs: number, report: ReportFi
   const found = (what: string, detail: string, keyId?: string): void =>
     report({ what, teamId: team.teamId, ...(keyId === undefined ? {} : { keyId }), detail });
   const table = (name: string) => new Map(records.filter((one) => one.table === name).map(({ id, value }) => [id, value]));
-  const ordered = account.periods.toSorted((one, other) => one.number - other.number);
-  const judged: JudgedAccount = { ...account, periods: ordered, period, table, ...readGlossaryTables(table, found) };
+  const judged: JudgedAccount = { ...account, period, periods: accountPeriods(account), table, ...readGlossaryTables(table, found) };
   for (const rule of RULES) for (const fault of rule(judged, nowMs)) found(...fault);
   return judged.glossaries;
 }
 
-function* limitsOfTeam({ team, periods: ended }: JudgedAccount): Iterable<Contradiction> {
+function* limitsOfTeam({ team, ended }: JudgedAccount): Iterable<Contradiction> {
   yield* limits(team.limits, 'its limits');
   if (team.nextPlan !== undefined) yield* limits(team.nextPlan.limits, 'the limits of its next plan');
   for (const one of ended) yield* limits(one.limits, `the limits of period ${one.number}`);
@@ -83,20 +86,15 @@ function* money({ team, standing }: JudgedAccount): Iterable<Contradiction> {
   if (heldMicro > balanceMicro) yield ['held', `it holds ${heldMicro} of a balance of ${balanceMicro}`];
 }
 
-/** What invoices are made of: nothing negative was spent, and each period begins with what the one before it has left. */
-function* credit({ team, period, periods: ended }: JudgedAccount): Iterable<Contradiction> {
-  const all = [...ended, period];
-  for (const [i, { number, credit: of }] of all.entries()) {
+/** What invoices are made of: nothing negative was spent, and what is left is the balance. */
+function* credit({ team, periods: all }: JudgedAccount): Iterable<Contradiction> {
+  for (const { number, credit: of } of all) {
     const spentMicro = spentIn(of);
     if (![of.openingMicro, of.addedMicro, of.deductedMicro, of.balanceMicro, spentMicro].every(isCount))
       yield ['credit', `period ${number} has spent ${spentMicro}, begun with ${of.openingMicro} and left ${of.balanceMicro}`];
-    const before = all[i - 1];
-    if (before?.number === number - 1 && before.credit.balanceMicro !== of.openingMicro)
-      yield ['credit', `period ${number} begins with ${of.openingMicro}, the one before it has left ${before.credit.balanceMicro}`];
   }
-  const { balanceMicro } = period.credit;
-  if (balanceMicro !== team.balanceMicro)
-    yield ['credit', `its period has a balance of ${balanceMicro}, the team one of ${team.balanceMicro}`];
+  const left = all.at(-1)?.credit.balanceMicro;
+  if (left !== team.balanceMicro) yield ['credit', `its period has a balance of ${left}, the team one of ${team.balanceMicro}`];
 }
 
 /** What is held is what open reservations hold: characters and those of the allowance in the period that runs, money of all. */
@@ -122,8 +120,8 @@ function* held({ standing, period, keys: all, requests }: JudgedAccount): Iterab
   }
 }
 
-function* reservations({ period, periods: ended, keys: all, requests }: JudgedAccount): Iterable<Contradiction> {
-  const numbers = new Set([...ended, period].map(({ number }) => number));
+function* reservations({ periods: known, keys: all, requests }: JudgedAccount): Iterable<Contradiction> {
+  const numbers = new Set(known.map(({ number }) => number));
   for (const { requestId, keyId, priceMicro, periodNumber, characters } of requests) {
     const faults = [
       all.every((key) => key.keyId !== keyId) && 'for an unknown key',
@@ -135,67 +133,63 @@ function* reservations({ period, periods: ended, keys: all, requests }: JudgedAc
   }
 }
 
-/** What is used in the period that runs is the sum of its keys, and what is of the allowance a part of what test keys have used. */
-function* used({ standing, keys: all }: JudgedAccount): Iterable<Contradiction> {
+/** What is counted as used in the period that runs is what was charged in it. */
+function* used({ standing, period, charges, keys: all }: JudgedAccount): Iterable<Contradiction> {
   const { usedCharacters, allowanceUsed } = standing;
-  const sum = charactersOf(all);
-  if (!isCount(usedCharacters) || sum !== usedCharacters)
-    yield ['used', `it has used ${usedCharacters} characters in its period, its keys ${sum}`];
-  const ofTests = charactersOf(all.filter(({ mode }) => mode === 'test'));
-  if (!isCount(allowanceUsed) || allowanceUsed > ofTests)
-    yield ['used', `it has used ${allowanceUsed} characters of its allowance, its test keys ${ofTests}`];
+  const { characters, ofAllowance } = chargedIn(charges, period.number);
+  if (!isCount(usedCharacters) || characters !== usedCharacters)
+    yield ['used', `it has used ${usedCharacters} characters in its period, its charges have ${characters}`];
+  if (!isCount(allowanceUsed) || ofAllowance !== allowanceUsed)
+    yield ['used', `it has used ${allowanceUsed} characters of its allowance, its charges have ${ofAllowance}`];
+  for (const { keyId, ...key } of all) {
+    const own = chargedIn(
+      charges.filter((charge) => charge.keyId === keyId),
+      period.number,
+    );
+    if (own.characters !== key.characters || own.requests !== key.requests)
+      yield ['used', `a key has used ${key.characters} characters in the period, its charges have ${own.characters}`, keyId];
+  }
 }
 
-/** Periods are in sequence, and the totals of those that have ended match those of their keys. */
-function* periods({ period, periods: ended, keys: all, requests }: JudgedAccount): Iterable<Contradiction> {
-  const known = new Set(all.map(({ keyId }) => keyId));
+/** Periods are in sequence, and none is closed too early. */
+function* periods({ period, periods: all, requests }: JudgedAccount): Iterable<Contradiction> {
   if (period.number < 1 || !Number.isInteger(period.number)) yield ['period', `its period has the number ${period.number}`];
   if (period.startMs >= period.endMs) yield ['period', 'its period ends before it begins'];
   if (!Number.isFinite(period.anchorMs)) yield ['period', 'its periods have no anchor'];
-  for (const [i, one] of ended.entries()) {
-    const { number, startMs, endMs, characters, testCharacters, allowanceUsed, requests: count } = one;
-    const next = ended[i + 1] ?? period;
+  for (const [i, one] of all.slice(0, -1).entries()) {
+    const { number, startMs, endMs, characters, testCharacters, allowanceUsed } = one;
+    const next = all[i + 1]!;
     if (number >= next.number) yield ['period', `period ${number} is not before period ${next.number}`];
     if (startMs > endMs) yield ['period', `period ${number} ends before it begins`];
     else if (endMs > next.startMs) yield ['period', `period ${number} ends after period ${next.number} has begun`];
     if (one.closed && requests.some(({ periodNumber }) => periodNumber === number))
       yield ['period', `period ${number} is closed, and a reservation of it is open`];
-    if (![characters, testCharacters, allowanceUsed, count].every(isCount) || allowanceUsed > testCharacters || testCharacters > characters)
+    if (allowanceUsed > testCharacters)
       yield ['period', `period ${number} has ${characters} characters, ${testCharacters} of test keys, ${allowanceUsed} of its allowance`];
-    if (one.keys === undefined) continue;
-    if (charactersOf(one.keys) !== characters)
-      yield ['period', `period ${number} has ${characters} characters, its keys ${charactersOf(one.keys)}`];
-    for (const { keyId, ...counts } of one.keys) yield* charged('period', `period ${number}`, keyId, known, counts);
   }
 }
 
 /** Periods begin and end by the clock: one that was begun or ended too early shows that it was wrong. */
-function* times({ period, periods: ended, days: all }: JudgedAccount, nowMs: number): Iterable<Contradiction> {
+function* times({ period, periods: all, charges }: JudgedAccount, nowMs: number): Iterable<Contradiction> {
   const [lastMs, shown] = [nowMs + AHEAD_MS, (atMs: number): string => new Date(atMs).toISOString()];
   if (period.startMs > lastMs) yield ['clock', `its period begins at ${shown(period.startMs)}, which is still to come`];
-  for (const { number, endMs, closed } of ended.filter((one) => one.endMs > lastMs))
+  for (const { number, endMs, closed } of all.slice(0, -1).filter((one) => one.endMs > lastMs))
     yield ['clock', `period ${number} is ${closed ? 'closed' : 'past'}, but ends at ${shown(endMs)}, which is still to come`];
-  if (all.some(({ day }) => day * DAY_MS > lastMs)) yield ['clock', 'it has usage on days that are still to come'];
+  if (charges.some(({ day }) => day * DAY_MS > lastMs)) yield ['clock', 'it has usage on days that are still to come'];
 }
 
-/** Days are kept no longer than periods: their total never exceeds that of the periods. */
-function* days({ days: all, periods: ended, keys: known, standing }: JudgedAccount): Iterable<Contradiction> {
+function* charged({ charges, keys: known }: JudgedAccount): Iterable<Contradiction> {
   const ids = new Set(known.map(({ keyId }) => keyId));
-  for (const { keyId, day, ...counts } of all) yield* charged('day', `day ${day}`, keyId, ids, counts);
-  const [sum, total] = [charactersOf(all), standing.usedCharacters + charactersOf(ended)];
-  if (sum > total) yield ['day', `its days add up to ${sum} characters, its periods to ${total}`];
+  for (const charge of charges) {
+    const { keyId, day, period } = charge;
+    const name = `what was charged on day ${day} in period ${period}`;
+    if (!ids.has(keyId)) yield ['day', `${name} is of an unknown key`, keyId];
+    if (!COUNTS.every((count) => isCount(charge[count])) || charge.requests === 0)
+      yield ['day', `${name} has counts that are not whole numbers`, keyId];
+  }
 }
 
-function* charged(
-  what: string,
-  name: string,
-  keyId: string,
-  known: ReadonlySet<string>,
-  { characters, requests }: { readonly characters: number; readonly requests: number },
-): Iterable<Contradiction> {
-  if (!known.has(keyId)) yield [what, `${name} has counts of an unknown key`, keyId];
-  if (!isCount(characters) || !isCount(requests) || requests === 0) yield [what, `${name} has counts that are not whole numbers`, keyId];
-}
+const COUNTS = ['characters', 'requests', 'micro', 'ofAllowance'] as const satisfies readonly (keyof ChargeRow)[];
 
 function* keys({ keys: all, window }: JudgedAccount): Iterable<Contradiction> {
   if (!isOrdered(window)) yield ['window', 'the slots of its rate window are out of order'];
@@ -235,14 +229,14 @@ function* windows({ windowCounts, keys: all, requests }: JudgedAccount): Iterabl
 }
 
 /** What is counted by tag was counted for the team on that day, too. */
-function* tags({ table, days: ofTeam }: JudgedAccount): Iterable<Contradiction> {
+function* tags({ table, charges: ofTeam }: JudgedAccount): Iterable<Contradiction> {
   const [counts, earlier] = [table('tag_counts'), table('tag_days')];
   const all = [...[...counts.values()].map((text) => readTagCount(text)!), ...[...earlier.values()].flatMap((text) => readTagDays(text))];
   if (!all.every(({ day, characters, requests }) => [day, characters, requests].every(isCount) && requests > 0))
     yield ['tag', 'a tag has counts that are not whole numbers'];
   if ([...earlier.keys()].some((tag) => !counts.has(tag))) yield ['tag', 'there are days of a tag without counts'];
   // Days of keys that are no longer kept are dropped some time before those of tags.
-  const firstDay = Math.min(...ofTeam.map(({ day }) => day));
+  const firstDay = Math.min(...ofTeam.map(({ day }) => (day === UNKNOWN ? Infinity : day)));
   for (const [day, ofTags] of Map.groupBy(all, (one) => one.day)) {
     const [tagged, charge] = [charactersOf(ofTags), charactersOf(ofTeam.filter((one) => one.day === day))];
     if (day >= firstDay && tagged > charge) yield ['tag', `on day ${day} its tags have ${tagged} characters, its keys ${charge}`];

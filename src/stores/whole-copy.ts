@@ -1,16 +1,17 @@
 // Copies a store to another one, team by team, and compares the two.
 import { createHash } from 'node:crypto';
 import { wholeObject } from '../domain/entries-text.ts';
-import { movedCredit } from '../domain/period.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, StoreError } from '../domain/store-unavailable.ts';
 import type { NewBlob } from '../ports/record-space.ts';
-import type { PeriodContents, ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
+import type { EndedPeriod } from '../ports/usage-history.ts';
+import type { ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { UNMARKED } from './records/copy-mark.ts';
 import { OF_TEAM } from './records/document-record.ts';
 import { readGlossary, readTotals, TOTALS } from './records/glossary-record.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
+import { daysOf, UNKNOWN } from './records/usage-rows.ts';
 import type { WholeStore } from './whole-store.ts';
 
 const NO_COUNTS = {
@@ -142,21 +143,22 @@ class Tally {
 
   #team(account: WholeAccount, attach: readonly NewBlob[]): void {
     const counts = this.#counts;
-    const periods = usedPeriods(account);
-    const { team, standing, keys, days, requests, records } = account;
+    const { team, standing, keys, charges, requests, records } = account;
     counts.teams++;
     counts.keys += keys.length;
     counts.glossaries += records.filter(({ table }) => table === 'glossaries').length;
-    counts.periods += periods.length;
-    counts.days += days.length;
+    counts.periods += usedPeriods(account).length;
+    counts.days += daysOf(charges, []).filter(({ day }) => day !== UNKNOWN).length;
     counts.openReservations += requests.length;
-    counts.characters += standing.usedCharacters + periods.reduce((sum, { characters }) => sum + characters, 0);
+    for (const { characters, ofAllowance } of charges) {
+      counts.characters += characters;
+      counts.allowanceUsed += ofAllowance;
+    }
     counts.balanceMicro += team.balanceMicro;
     counts.heldCharacters += standing.heldCharacters;
-    counts.allowanceUsed += standing.allowanceUsed + periods.reduce((sum, one) => sum + one.allowanceUsed, 0);
     counts.glossaryBytes += readTotals(records.find(({ table, id }) => table === TOTALS.table && id === TOTALS.id)?.value).bytes;
     // In the order of teams.
-    this.#teams.update(canonical(comparable(account, periods)));
+    this.#teams.update(canonical(comparable(account)));
     for (const { blobId, pieces } of attach) {
       this.#teams.update(blobId);
       for (const bytes of wholeObject(pieces)) this.#teams.update(bytes);
@@ -174,41 +176,39 @@ class Tally {
   }
 }
 
-/**
- * Without what stores may keep differently: the keys of past periods, the requests of those that are not closed, slots that are free
- * again, periods without use, and remembered changes, which are forgotten meanwhile.
- */
-function comparable(account: WholeAccount, periods: readonly PeriodContents[]): unknown {
+/** Without what stores may keep differently: slots that are free again, periods without use, and remembered changes, which are forgotten. */
+function comparable(account: WholeAccount): unknown {
   const { changes: _changes, ...rest } = account;
   return {
     ...rest,
     window: lastSecond(account.window),
     windowCounts: sorted(account.windowCounts, ({ subject }) => subject),
     keys: account.keys.map((key) => ({ ...key, window: lastSecond(key.window) })),
-    days: sortedDays(account),
-    periods: periods.map(({ keys: _keys, ...period }) => (period.closed ? period : { ...period, requests: undefined })),
+    charges: sortedCharges(account),
+    ended: usedPeriods(account),
     requests: sorted(account.requests, ({ requestId }) => requestId),
     records: sorted(copiedRecords(account), ({ table, id }) => `${table} ${id}`),
   };
 }
 
-/** Of a deleted team: its days and periods, without names. */
+/** Of a deleted team: its charges and periods, without names. */
 function keptUsage(account: WholeAccount): unknown {
   const { teamId, createdAtMs, plan, limits } = account.team;
   const keys = account.keys.map(({ keyId, mode, createdAtMs: madeAtMs }) => ({ keyId, mode, madeAtMs }));
-  const periods = usedPeriods(account).map(({ closed: _closed, keys: _keys, ...period }) => period);
-  return { teamId, createdAtMs, plan, limits, keys, days: sortedDays(account), periods };
+  return { teamId, createdAtMs, plan, limits, keys, charges: sortedCharges(account), ended: usedPeriods(account) };
 }
 
 /** Without what has no use and no open reservation. */
-function usedPeriods({ periods, requests }: WholeAccount): PeriodContents[] {
-  const isOpen = (number: number) => requests.some(({ periodNumber }) => periodNumber === number);
-  const used = periods.filter(({ number, characters, credit }) => characters > 0 || movedCredit(credit) || isOpen(number));
-  return used.toSorted((one, other) => one.number - other.number);
+function usedPeriods({ ended, charges, requests }: WholeAccount): EndedPeriod[] {
+  const isUsed = ({ number, addedMicro, deductedMicro }: EndedPeriod): boolean =>
+    addedMicro + deductedMicro > 0 ||
+    charges.some(({ period }) => period === number) ||
+    requests.some(({ periodNumber }) => periodNumber === number);
+  return ended.filter(isUsed);
 }
 
-function sortedDays({ days }: WholeAccount): WholeAccount['days'] {
-  return sorted(days, ({ keyId, day }) => `${keyId} ${String(day).padStart(9, '0')}`);
+function sortedCharges({ charges }: WholeAccount): WholeAccount['charges'] {
+  return sorted(charges, ({ keyId, day, period }) => `${keyId} ${day} ${period}`);
 }
 
 function lastSecond(window: readonly WindowSlots[]): readonly WindowSlots[] {

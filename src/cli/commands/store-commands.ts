@@ -225,7 +225,7 @@ export const storeShow: Command = {
 
 /** By names like those of the fields in Redis. */
 function shownAccount(account: WholeAccount): [name: string, value: unknown][] {
-  const { team, period, standing, window, windowCounts, keys, days, periods, requests, changes, records } = account;
+  const { team, period, ended, charges, standing, window, windowCounts, keys, requests, changes, records } = account;
   const taken = (slots: WholeAccount['window']): number => slots.reduce((sum, { count }) => sum + count, 0);
   return [
     ['team', team],
@@ -239,8 +239,8 @@ function shownAccount(account: WholeAccount): [name: string, value: unknown][] {
     ]),
     ...windowCounts.map(({ subject, counts }): [string, unknown] => [`count:${subject}:windows`, counts]),
     ...requests.map(({ requestId, ...held }): [string, unknown] => [`open:${requestId}`, held]),
-    ...periods.map(({ number, ...one }): [string, unknown] => [`period:${number}`, one]),
-    ...days.map(({ keyId, day, ...use }): [string, unknown] => [`day:${day}:${keySubject(keyId)}`, use]),
+    ...ended.map(({ number, ...one }): [string, unknown] => [`period:${number}`, one]),
+    ...charges.map(({ keyId, day, period: of, ...use }): [string, unknown] => [`day:${day}:period:${of}:${keySubject(keyId)}`, use]),
     ...changes.map(({ id, ...change }): [string, unknown] => [`once:${id}`, change]),
     ...records.map(({ table, id, value }): [string, unknown] =>
       table === 'tag_limits' ? [tagSubject(id), JSON.parse(value)] : [`${table}:${id}`, value],

@@ -1,56 +1,30 @@
 // Usage by day and by period as sums of charges: a driver reads the rows, and every figure of a history follows from them here.
 import { DAY_MS, dayOf, HISTORY_DAYS, isInSpan, movedCredit } from '../../domain/period.ts';
-import type { Micro } from '../../domain/money.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { KeyRecord, Team, TeamPage } from '../../ports/team-registry.ts';
-import type { DayRange, KeyDay, PeriodSpan, PeriodUse, TeamDays, TeamPeriods, UsageHistory } from '../../ports/usage-history.ts';
+import type { KeyRecord, TeamPage } from '../../ports/team-registry.ts';
+import type {
+  ChargeRow,
+  DayRange,
+  KeyDay,
+  PeriodSpan,
+  PeriodUse,
+  RunningPeriod,
+  TeamDays,
+  TeamPeriods,
+  UsageHistory,
+} from '../../ports/usage-history.ts';
+import type { WholeAccount } from '../../ports/whole-accounts.ts';
 
-/** In place of a day or a period: of a sum in which it is not known. */
+/** In place of a day: of a sum in which it is not known. */
 export const UNKNOWN = -1;
 
-/** What was charged to a key, on a day, in a period. */
-export interface ChargeRow {
-  readonly keyId: string;
-  readonly day: number;
-  readonly period: number;
-  readonly characters: number;
-  readonly requests: number;
-  readonly micro: Micro;
-  /** Of the characters, those of the allowance for test keys. */
-  readonly ofAllowance: number;
-}
-
-/** The period that runs. What was added to its balance, and deducted, is counted with it. */
-export interface RunningPeriod {
-  readonly number: number;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly anchorMs: number;
-  readonly addedMicro: Micro;
-  readonly deductedMicro: Micro;
-}
-
-/** One that has ended, with the plan that it had then. */
-export interface EndedPeriod extends Omit<RunningPeriod, 'anchorMs'> {
-  readonly plan: string;
-  readonly limits: TeamLimits;
-}
-
 /** What is stored of a team's usage. */
-export interface UsageRows {
-  readonly team: Team;
-  /** Only the usage is kept. */
-  readonly deleted: boolean;
+export interface UsageRows extends Pick<WholeAccount, 'team' | 'ended' | 'openingMicro' | 'charges'> {
+  /** `undefined` if only the usage is kept. */
+  readonly period: Omit<RunningPeriod, 'anchorMs'> | undefined;
   /** In order of creation. */
   readonly keys: readonly KeyRecord[];
-  readonly charges: readonly ChargeRow[];
-  /** Oldest first. */
-  readonly ended: readonly EndedPeriod[];
-  readonly running: Omit<EndedPeriod, 'plan' | 'limits'> | undefined;
-  /** The balance before the first of these periods. */
-  readonly openingMicro: Micro;
   /** The first period of which a reservation is open; `Infinity` for none. */
   readonly firstOpen: number;
 }
@@ -66,14 +40,23 @@ export function daysOf(charges: readonly ChargeRow[], keys: readonly Pick<KeyRec
   return [...days.values()].toSorted((one, other) => one.day - other.day || order.get(one.keyId)! - order.get(other.keyId)!);
 }
 
+/** What was charged in a period. */
+export function chargedIn(charges: readonly ChargeRow[], number: number): Pick<ChargeRow, 'characters' | 'requests' | 'ofAllowance'> {
+  const own = charges.filter(({ period }) => period === number);
+  const sum = (name: 'characters' | 'requests' | 'ofAllowance') => own.reduce((total, charge) => total + charge[name], 0);
+  return { characters: sum('characters'), requests: sum('requests'), ofAllowance: sum('ofAllowance') };
+}
+
 /** What each key was charged in a period. */
 export function keysIn(charges: readonly ChargeRow[], number: number): Pick<KeyDay, 'keyId' | 'characters' | 'requests'>[] {
   const own = charges.filter(({ period }) => period === number).map((charge) => ({ ...charge, day: 0 }));
   return daysOf(own, []).map(({ day: _day, ...use }) => use);
 }
 
+type PeriodRows = Omit<UsageRows, 'keys'> & { readonly keys: readonly Pick<KeyRecord, 'keyId' | 'mode'>[] };
+
 /** Oldest first. What is settled late lowers the balance of the period in which it was reserved, and all since. */
-export function periodsOf({ team, deleted, keys, charges, ended, running, openingMicro, firstOpen }: UsageRows): PeriodUse[] {
+function periodsOf({ team, keys, charges, ended, period: running, openingMicro, firstOpen }: PeriodRows): PeriodUse[] {
   const tests = new Set(keys.filter(({ mode }) => mode === 'test').map(({ keyId }) => keyId));
   const byPeriod = Map.groupBy(charges, ({ period }) => period);
   const all = running === undefined ? ended : [...ended, { ...running, plan: team.plan, limits: team.limits }];
@@ -97,7 +80,12 @@ export function periodsOf({ team, deleted, keys, charges, ended, running, openin
       credit: { ...credit, balanceMicro: leftMicro },
     };
   });
-  return deleted ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
+  return running === undefined ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
+}
+
+/** Those of a whole account, with the current one. */
+export function accountPeriods(account: WholeAccount): PeriodUse[] {
+  return periodsOf({ ...account, firstOpen: Math.min(...account.requests.map(({ periodNumber }) => periodNumber)) });
 }
 
 /** Which charges are read: those of days, or sums by period; then periods that can be closed are closed first. */
@@ -139,7 +127,11 @@ export class RowHistory implements UsageHistory {
     const found = await this.#source.page(page, 'by period');
     if (isUnavailable(found)) return found;
     return found.map((rows) => {
-      return { team: rows.team, deleted: rows.deleted, periods: this.#periods(rows).filter((period) => isInSpan(period, span)) };
+      return {
+        team: rows.team,
+        deleted: rows.period === undefined,
+        periods: this.#periods(rows).filter((period) => isInSpan(period, span)),
+      };
     });
   }
 

@@ -7,26 +7,16 @@ import type { KeyOwner } from '../../domain/api-key.ts';
 import type { HeldReservation } from '../../ledger/account.ts';
 import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
 import type { Standing } from '../../ports/team-registry.ts';
-import type {
-  AccountChange,
-  KeyContents,
-  PeriodContents,
-  RequestContents,
-  WholeAccount,
-  WholeAccounts,
-  WindowSlots,
-} from '../../ports/whole-accounts.ts';
-import { chargeSums } from '../records/charge-sums.ts';
+import type { AccountChange, KeyContents, RequestContents, WholeAccount, WholeAccounts, WindowSlots } from '../../ports/whole-accounts.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
-import { daysOf, keysIn, periodsOf, UNKNOWN } from '../records/usage-rows.ts';
-import type { ChargeRow, EndedPeriod, RunningPeriod } from '../records/usage-rows.ts';
+import { accountPeriods, chargedIn } from '../records/usage-rows.ts';
 import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
 import type { RedisRecords } from './redis-records.ts';
 import type { RememberedChange } from './redis-team-registry.ts';
-import { chargesOf, endedOf, usageRows } from './redis-usage.ts';
+import { endedPeriods, usageRows } from './redis-usage.ts';
 import { DECISIONS_MAX, keyIdsOf, manyWrites, UNSETTLED } from './team-accounts.ts';
 import type { TeamAccounts, HashDraft } from './team-accounts.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
@@ -37,6 +27,7 @@ import {
   idIn,
   keyText,
   readBalance,
+  readCharges,
   readCounter,
   readKey,
   readOpen,
@@ -101,36 +92,26 @@ export class RedisAccounts implements WholeAccounts {
     const suffixes = [OF_TEAM.days, OF_TEAM.periods, ...TABLES.map(tableOf)];
     const read = await Promise.all(suffixes.map((suffix) => link.ask((redis) => redis.hgetall(groupKey(teamId) + suffix))));
     for (const [i, suffix] of suffixes.entries()) hashes.set(suffix, new Map(Object.entries(read[i]!)));
-    const charges = await chargesOf(accounts, teamId);
-    const rows = usageRows(draft, charges, await endedOf(accounts, teamId), 0);
+    const charges = readCharges(read[0]!);
+    const rows = usageRows(draft, charges, endedPeriods(Object.values(read[1]!)), 0);
     if (rows === undefined) return { account: undefined, hashes };
-    const periods = periodsOf(rows);
     const slots = async (subject: string) =>
       countedSlots(await link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
+    const { team, ended, openingMicro } = rows;
     const running = draft.read.get(FIELD.period);
-    const last = running === undefined ? undefined : periods.pop();
-    const number = last?.number ?? 0;
-    const ids = keyIdsOf(draft.read);
-    const keys = await Promise.all(ids.map(async (keyId) => keyContents(keyId, draft, number, charges, await slots(`key:${keyId}`))));
-    const period = last && {
-      number,
-      startMs: last.startMs,
-      endMs: last.endMs,
-      anchorMs: readPeriod(running!).anchorMs,
-      credit: last.credit,
-    };
+    const period = running === undefined ? undefined : readPeriod(running);
+    const number = period?.number ?? 0;
+    const keys = keyIdsOf(draft.read).map(async (keyId) => keyContents(keyId, draft, number, await slots(`key:${keyId}`)));
     const account: WholeAccount = {
-      team: rows.team,
+      team,
       period,
+      ended,
+      openingMicro,
+      charges,
       standing: standingOf(draft, number),
       window: await slots('team'),
       windowCounts: windowCountsOf(draft),
-      keys,
-      days: daysOf(
-        charges.filter(({ day }) => day !== UNKNOWN),
-        keys,
-      ),
-      periods: periods.map((one): PeriodContents => ({ ...one, keys: keysIn(charges, one.number) })),
+      keys: await Promise.all(keys),
       requests: requestsOf(draft),
       changes: [...draft.read].flatMap(([field, text]) => {
         const id = idIn(field, 'once:');
@@ -175,24 +156,17 @@ export class RedisAccounts implements WholeAccounts {
   }
 }
 
-function keyContents(
-  keyId: string,
-  { read }: HashDraft,
-  number: number,
-  charges: readonly ChargeRow[],
-  window: readonly WindowSlots[],
-): KeyContents {
+function keyContents(keyId: string, { read }: HashDraft, number: number, window: readonly WindowSlots[]): KeyContents {
   const { record, digest } = readKey(read.get(FIELD.key(keyId))!);
   const { teamId: _team, ...key } = record;
   const used = read.get(FIELD.used(keyId));
   const counter = readCounter(read.get(FIELD.ofPeriod(keySubject(keyId))), number);
-  const inPeriod = keysIn(charges, number).find((use) => use.keyId === keyId) ?? { characters: 0, requests: 0 };
   return {
     ...key,
     lastUsedAtMs: used === undefined ? undefined : Number(used),
     digest,
-    characters: read.has(FIELD.period) ? counter.used : inPeriod.characters,
-    requests: read.has(FIELD.period) ? counter.requests : inPeriod.requests,
+    characters: counter.used,
+    requests: counter.requests,
     heldCharacters: key.limits.characters === undefined || !read.has(FIELD.period) ? undefined : counter.held,
     window: key.limits.requestsPerSecond === undefined ? [] : window,
   };
@@ -225,16 +199,14 @@ function requestsOf({ read }: HashDraft): RequestContents[] {
 
 /** Everything of the account in place of what the hashes have; `hashes`: what follows the team's key in their names. */
 function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes: readonly string[]): Write[] {
-  const { team, period, periods, keys, requests, changes, records } = account;
+  const { team, period, ended, keys, requests, changes, records } = account;
   const fields: string[] = [];
   const put = (field: string, text: string): void => void fields.push(field, text);
   const further: Write[] = [];
   if (period === undefined) put(FIELD.deleted, JSON.stringify(deletedOf(account)));
   else {
-    const { credit, ...bounds } = period;
-    const { addedMicro, deductedMicro } = credit;
     put(FIELD.team, teamText(team));
-    put(FIELD.period, JSON.stringify({ ...bounds, addedMicro, deductedMicro } satisfies RunningPeriod));
+    put(FIELD.period, JSON.stringify(period));
     putCounters(account, period.number, put);
   }
   put(FIELD.keys, String(keys.length));
@@ -257,16 +229,12 @@ function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes
       further.push(['DEL', slotsOf(`tag:${id}`)], ...manyWrites('RPUSH', slotsOf(`tag:${id}`), uses.slots));
     } else further.push(['HSET', tableOf(table), id, value]);
   }
-  for (const { number, plan, limits, startMs, endMs, credit } of periods) {
-    const { addedMicro, deductedMicro } = credit;
-    const ended: EndedPeriod = { number, startMs, endMs, plan, limits, addedMicro, deductedMicro };
-    further.push(['HSET', OF_TEAM.periods, String(number), JSON.stringify(ended)]);
-  }
+  for (const one of ended) further.push(['HSET', OF_TEAM.periods, String(one.number), JSON.stringify(one)]);
   further.push(
     ...manyWrites(
       'HSET',
       OF_TEAM.days,
-      chargeSums(account).flatMap(({ day = UNKNOWN, period: of = UNKNOWN, ...sum }) => chargeFields({ ...sum, day, period: of }).flat()),
+      account.charges.flatMap((charge) => chargeFields(charge).flat()),
     ),
   );
   for (const { blobId, pieces } of attach) {
@@ -275,16 +243,10 @@ function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes
   return [...hashes.map((suffix): Write => ['DEL', suffix]), ...manyWrites('HSET', '', fields), ...further];
 }
 
-function deletedOf({ team, periods }: WholeAccount): DeletedTeam {
-  const { teamId, createdAtMs, plan, limits } = team;
-  return {
-    teamId,
-    keepUsage: true,
-    createdAtMs,
-    balanceMicro: periods.at(-1)?.credit.balanceMicro ?? 0,
-    plan,
-    limits,
-  };
+function deletedOf(account: WholeAccount): DeletedTeam {
+  const { teamId, createdAtMs, plan, limits } = account.team;
+  const balanceMicro = accountPeriods(account).at(-1)?.credit.balanceMicro ?? 0;
+  return { teamId, keepUsage: true, createdAtMs, balanceMicro, plan, limits };
 }
 
 function recordOf(key: Omit<KeyContents, 'digest' | 'window'>, teamId: string) {
@@ -292,41 +254,28 @@ function recordOf(key: Omit<KeyContents, 'digest' | 'window'>, teamId: string) {
   return { keyId, teamId, display, label, mode, status, limits, createdAtMs };
 }
 
-/** What is held follows from the reservations. */
-function putCounters({ team, standing, keys, requests }: WholeAccount, number: number, put: (field: string, text: string) => void): void {
-  const held = (which: (request: RequestContents) => boolean): number =>
-    requests.filter((one) => one.periodNumber === number && which(one)).reduce((sum, { characters }) => sum + characters, 0);
-  const counter = (used: number, characters: number, charged: number): string =>
-    JSON.stringify({ period: number, used, held: characters, requests: charged } satisfies PeriodCounter);
-  const all = keys.reduce((sum, { requests: charged }) => sum + charged, 0);
+/** What is used follows from the charges, what is held from the reservations. */
+function putCounters({ team, keys, requests, charges }: WholeAccount, number: number, put: (field: string, text: string) => void): void {
+  const open = requests.filter(({ periodNumber }) => periodNumber === number);
+  const counter = (subject: WindowSubject | 'test keys', used: number, charged: number, held: readonly RequestContents[]): void => {
+    const sum = held.reduce((all, { characters }) => all + characters, 0);
+    put(FIELD.ofPeriod(subject), JSON.stringify({ period: number, used, held: sum, requests: charged } satisfies PeriodCounter));
+  };
+  const ofTeam = chargedIn(charges, number);
+  counter('team', ofTeam.characters, ofTeam.requests, open);
+  counter(
+    'test keys',
+    ofTeam.ofAllowance,
+    0,
+    open.filter(({ ofAllowance }) => ofAllowance),
+  );
+  for (const { keyId } of keys) {
+    const isOwn = (one: { readonly keyId: string }): boolean => one.keyId === keyId;
+    const { characters, requests: charged } = chargedIn(charges.filter(isOwn), number);
+    counter(keySubject(keyId), characters, charged, open.filter(isOwn));
+  }
   const heldMicro = requests.reduce((sum, { priceMicro }) => sum + priceMicro, 0);
   put(FIELD.balance, JSON.stringify({ micro: team.balanceMicro, held: heldMicro }));
-  put(
-    FIELD.ofPeriod('team'),
-    counter(
-      standing.usedCharacters,
-      held(() => true),
-      all,
-    ),
-  );
-  put(
-    FIELD.ofPeriod('test keys'),
-    counter(
-      standing.allowanceUsed,
-      held(({ ofAllowance }) => ofAllowance),
-      0,
-    ),
-  );
-  for (const { keyId, characters, requests: charged } of keys) {
-    put(
-      FIELD.ofPeriod(keySubject(keyId)),
-      counter(
-        characters,
-        held((one) => one.keyId === keyId),
-        charged,
-      ),
-    );
-  }
 }
 
 function slotWrites(subject: string, window: readonly WindowSlots[]): Write[] {

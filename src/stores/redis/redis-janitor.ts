@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/tag-counts.ts';
-import type { ChargeRow } from '../records/usage-rows.ts';
+import type { ChargeRow } from '../../ports/usage-history.ts';
 import { UNKNOWN } from '../records/usage-rows.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';

@@ -29,7 +29,7 @@ import type {
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
 import { teamEvent } from '../records/operator-events.ts';
-import type { RunningPeriod } from '../records/usage-rows.ts';
+import type { RunningPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { digestKey, groupKey, ownerKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';

@@ -2,7 +2,8 @@
 import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
-import type { ChargeRow, Charges, EndedPeriod, UsageRows, UsageSource } from '../records/usage-rows.ts';
+import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
+import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import { keysOf } from './redis-team-registry.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
@@ -52,9 +53,12 @@ export async function chargesOf({ link }: TeamAccounts, teamId: string): Promise
   return readCharges(await link.ask((redis) => redis.hgetall(groupKey(teamId) + OF_TEAM.days)));
 }
 
+async function endedOf({ link }: TeamAccounts, teamId: string): Promise<readonly EndedPeriod[]> {
+  return endedPeriods(await link.ask((redis) => redis.hvals(groupKey(teamId) + OF_TEAM.periods)));
+}
+
 /** Oldest first. */
-export async function endedOf({ link }: TeamAccounts, teamId: string): Promise<readonly EndedPeriod[]> {
-  const texts = await link.ask((redis) => redis.hvals(groupKey(teamId) + OF_TEAM.periods));
+export function endedPeriods(texts: readonly string[]): readonly EndedPeriod[] {
   return texts.map((text) => JSON.parse(text) as EndedPeriod).toSorted((one, other) => one.number - other.number);
 }
 
@@ -73,11 +77,10 @@ export function usageRows(
   const balanceMicro = left?.balanceMicro ?? readBalance(read.get(FIELD.balance)).micro;
   return {
     team,
-    deleted: text === undefined,
     keys: keysOf(draft, nowMs),
     charges,
     ended,
-    running,
+    period: running,
     openingMicro: balanceMicro - movedIn(running === undefined ? ended : [...ended, running], charges),
     firstOpen: Math.min(...open),
   };

@@ -15,7 +15,7 @@ import { teamDifference } from '../../domain/audit-entry.ts';
 import type { NewEvent } from '../../ports/record-space.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import { teamEvent } from '../records/operator-events.ts';
-import type { EndedPeriod, RunningPeriod } from '../records/usage-rows.ts';
+import type { EndedPeriod, RunningPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';

@@ -9,7 +9,7 @@ import { readTagUses } from '../../ledger/tag-uses.ts';
 import type { StoredTagUses, TagCounter } from '../../ledger/tag-uses.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import type { WindowSlots } from '../../ports/whole-accounts.ts';
-import type { ChargeRow, RunningPeriod } from '../records/usage-rows.ts';
+import type { ChargeRow, RunningPeriod } from '../../ports/usage-history.ts';
 
 export const FIELD = {
   team: 'team',

@@ -4,7 +4,8 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
-import type { ChargeRow, Charges, EndedPeriod, UsageRows, UsageSource } from '../records/usage-rows.ts';
+import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
+import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
 import { UNKNOWN } from '../records/usage-rows.ts';
 import { ERASING, NOT_ERASED } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
@@ -13,16 +14,20 @@ import { objects, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { TeamQueries, TeamRow } from './team-table.ts';
 
-type PeriodRow = Omit<EndedPeriod, 'plan' | 'limits'> & { readonly plan: string | null; readonly limits: string };
+type PeriodRow = Omit<EndedPeriod, 'plan' | 'limits'>;
 type NumberedCharge = ChargeRow & { readonly key: number };
 
 /** Between reads, the ledger goes on. */
 const ROWS_MAX = 2000;
 const BEFORE_ALL = { key: 0, period: 0, day: 0 };
 
+const PERIOD = 'no AS number, start_ms AS startMs, end_ms AS endMs, added_micro AS addedMicro, deducted_micro AS deductedMicro';
+
 const SQL = {
-  periods: objects<PeriodRow>(`SELECT no AS number, start_ms AS startMs, end_ms AS endMs, plan, limits, added_micro AS addedMicro,
-      deducted_micro AS deductedMicro FROM periods WHERE team = ? ORDER BY no`),
+  ended: objects<PeriodRow & { readonly plan: string; readonly limits: string }>(
+    `SELECT ${PERIOD}, plan, limits FROM periods WHERE team = ? AND plan IS NOT NULL ORDER BY no`,
+  ),
+  running: objects<PeriodRow>(`SELECT ${PERIOD} FROM periods WHERE team = ? AND plan IS NULL`),
   firstOpen: tuples<[no: number | null]>('SELECT min(period_no) FROM operations WHERE team = ?'),
   sums: objects<ChargeRow>(`SELECT k.key_id AS keyId, ${UNKNOWN} AS day, period_no AS period, sum(characters) AS characters,
       sum(requests) AS requests, sum(micro) AS micro, sum(of_allowance) AS ofAllowance
@@ -56,31 +61,41 @@ export class SqliteUsage implements UsageSource {
 
   async #read(find: () => readonly TeamRow[], charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
     const found = await onRows(this.#parts, (nowMs) => {
-      if (charges !== 'by period') return find().map((row) => ({ no: row.no, rows: this.#rowsOf(row, nowMs, []) }));
+      if (charges !== 'by period') return find().map((row) => ({ no: row.no, rows: this.#rowsOf(row, nowMs, false) }));
       const { accounts } = this.#parts;
       for (const { team, erasure } of find()) if (erasure === NOT_ERASED) accounts.account(team.teamId, nowMs);
       accounts.flush();
-      return find().map((row) => ({ no: row.no, rows: { ...this.#rowsOf(row, nowMs), charges: this.#sql.sums.all(row.no) } }));
+      return find().map((row) => ({ no: row.no, rows: { ...this.#rowsOf(row, nowMs, true), charges: this.#sql.sums.all(row.no) } }));
     });
-    if (isUnavailable(found)) return found;
-    const read: UsageRows[] = [];
-    for (const { no, rows } of found) {
-      const own = charges === 'by period' ? rows.charges : await this.#chargesOn(no, charges);
-      if (isUnavailable(own)) return own;
-      read.push({ ...rows, charges: own });
-    }
-    return read;
+    if (isUnavailable(found) || charges === 'by period') return isUnavailable(found) ? found : found.map(({ rows }) => rows);
+    const read = await this.#chargesOn(
+      found.map(({ no }) => no),
+      charges,
+    );
+    return isUnavailable(read) ? read : found.map(({ no, rows }) => ({ ...rows, charges: read.get(no)! }));
   }
 
-  /** Some rows at a time: charges only add to rows, so that each may be read at another moment. */
-  async #chargesOn(no: number, { from, to }: DayRange): Promise<readonly ChargeRow[] | StoreUnavailable> {
-    const all: NumberedCharge[] = [];
-    for (let isMore = true; isMore;) {
-      const { key, period, day } = all.at(-1) ?? BEFORE_ALL;
-      const more = await this.#parts.group.run(() => this.#sql.charges.all(no, key, period, day, from, to, ROWS_MAX));
-      if (isUnavailable(more)) return more;
-      all.push(...more);
-      isMore = more.length === ROWS_MAX;
+  /** Of several teams, some rows at a time: charges only add to rows, so that each may be read at another moment. */
+  async #chargesOn(
+    teams: readonly number[],
+    { from, to }: DayRange,
+  ): Promise<ReadonlyMap<number, readonly ChargeRow[]> | StoreUnavailable> {
+    const all = new Map(teams.map((no) => [no, [] as NumberedCharge[]]));
+    for (let first = 0; first < teams.length;) {
+      const read = await this.#parts.group.run(() => {
+        const some: NumberedCharge[][] = [];
+        for (let i = first, left = ROWS_MAX; left > 0 && i < teams.length; i++) {
+          const { key, period, day } = all.get(teams[i]!)!.at(-1) ?? BEFORE_ALL;
+          some.push(this.#sql.charges.all(teams[i]!, key, period, day, from, to, left));
+          left -= some.at(-1)!.length;
+        }
+        return some;
+      });
+      if (isUnavailable(read)) return read;
+      for (const [i, rows] of read.entries()) all.get(teams[first + i]!)!.push(...rows);
+      // The last of them may have more.
+      const isFull = read.flat().length === ROWS_MAX;
+      first += isFull ? read.length - 1 : read.length;
     }
     return all;
   }
@@ -88,20 +103,20 @@ export class SqliteUsage implements UsageSource {
   /** Within a transaction: all that is stored, whatever has ended. */
   whole(row: TeamRow): UsageRows {
     const { key, period, day } = BEFORE_ALL;
-    return { ...this.#rowsOf(row, 0), charges: this.#sql.charges.all(row.no, key, period, day, UNKNOWN, Number.MAX_SAFE_INTEGER, -1) };
+    return {
+      ...this.#rowsOf(row, 0, true),
+      charges: this.#sql.charges.all(row.no, key, period, day, UNKNOWN, Number.MAX_SAFE_INTEGER, -1),
+    };
   }
 
-  /** Without its charges. */
-  #rowsOf({ no, team, erasure, openingMicro }: TeamRow, nowMs: number, periods = this.#sql.periods.all(no)): UsageRows {
+  /** Without its charges; for days, without periods. */
+  #rowsOf({ no, team, openingMicro }: TeamRow, nowMs: number, hasPeriods: boolean): UsageRows {
     return {
       team,
-      deleted: erasure !== NOT_ERASED,
       keys: this.#teams.keys(no, nowMs),
       charges: [],
-      ended: periods.flatMap(({ plan, limits, ...one }) =>
-        plan === null ? [] : { ...one, plan, limits: JSON.parse(limits) as TeamLimits },
-      ),
-      running: periods.find(({ plan }) => plan === null),
+      ended: hasPeriods ? this.#sql.ended.all(no).map(({ limits, ...one }) => ({ ...one, limits: JSON.parse(limits) as TeamLimits })) : [],
+      period: hasPeriods ? this.#sql.running.get(no) : undefined,
       openingMicro,
       firstOpen: this.#sql.firstOpen.get(no)?.[0] ?? Infinity,
     };

@@ -7,14 +7,12 @@ import type { RecordTable } from '../../ports/record-space.ts';
 import type {
   AccountChange,
   KeyContents,
-  PeriodContents,
   RequestContents,
   SubjectCounts,
   WholeAccount,
   WholeAccounts,
 } from '../../ports/whole-accounts.ts';
-import { chargeSums } from '../records/charge-sums.ts';
-import { daysOf, keysIn, periodsOf, UNKNOWN } from '../records/usage-rows.ts';
+import { chargedIn, keysIn } from '../records/usage-rows.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
@@ -110,15 +108,18 @@ export class SqliteWholeAccounts implements WholeAccounts {
     const { no, team, erasure } = row;
     const account = this.#parts.accounts.read(team.teamId)?.account;
     if (account === undefined && erasure === NOT_ERASED) throw new RangeError('a team has no counts');
-    const rows = this.#usage.whole(row);
-    const periods = periodsOf(rows);
+    const { charges, ended, period: running, openingMicro } = this.#usage.whole(row);
     const { period, slots } = account?.counts ?? { period: undefined, slots: new Slots() };
-    const running = period && periods.pop();
     if (running?.number !== period?.number) throw new RangeError('a period is missing');
-    const current = new Map(keysIn(rows.charges, period?.number ?? UNKNOWN).map((use) => [use.keyId, use]));
+    const current = new Map(keysIn(charges, period?.number ?? 0).map((use) => [use.keyId, use]));
     return {
       team,
-      period: period && running && { ...period, credit: running.credit },
+      period: running && { ...running, ...period! },
+      ended,
+      openingMicro,
+      charges: charges.map(({ keyId, day, period: of, characters, requests, micro, ofAllowance }) => {
+        return { keyId, day, period: of, characters, requests, micro, ofAllowance };
+      }),
       standing: account?.standing() ?? NOTHING,
       window: slots.entries(),
       windowCounts: this.#sql.windows
@@ -137,11 +138,6 @@ export class SqliteWholeAccounts implements WholeAccounts {
           window: new Slots(window ?? undefined, newestMs ?? 0).entries(),
         };
       }),
-      days: daysOf(
-        rows.charges.filter(({ day }) => day !== UNKNOWN),
-        rows.keys,
-      ),
-      periods: periods.map((one): PeriodContents => ({ ...one, keys: keysIn(rows.charges, one.number) })),
       requests: this.#sql.requests.all(no).map(({ ofAllowance, tickets, tag, ...request }): RequestContents => ({
         ...request,
         ofAllowance: ofAllowance === 1,
@@ -154,25 +150,25 @@ export class SqliteWholeAccounts implements WholeAccounts {
   }
 
   #write(whole: WholeAccount): number {
-    const { period, periods, standing, window } = whole;
+    const { period, ended, openingMicro, window } = whole;
     const { balanceMicro, ...team } = whole.team;
-    const opening = (periods[0] ?? period)?.credit.openingMicro ?? 0;
     const erasure = period === undefined ? ONLY_USAGE_LEFT : NOT_ERASED;
-    const [no] = this.#sql.putTeam.get(team.teamId, team.name, team.reference ?? null, JSON.stringify(team), erasure, opening)!;
+    const [no] = this.#sql.putTeam.get(team.teamId, team.name, team.reference ?? null, JSON.stringify(team), erasure, openingMicro)!;
     for (const table of REPLACED) this.#parts.database.prepare(`DELETE FROM ${table} WHERE team = ?`).run(no);
-    for (const { number, startMs, endMs, plan, limits, credit } of periods)
-      this.#sql.putPeriod.run(no, number, startMs, endMs, plan, JSON.stringify(limits), credit.addedMicro, credit.deductedMicro);
+    for (const { number, startMs, endMs, plan, limits, addedMicro, deductedMicro } of ended)
+      this.#sql.putPeriod.run(no, number, startMs, endMs, plan, JSON.stringify(limits), addedMicro, deductedMicro);
     if (period !== undefined) {
-      const { number, startMs, endMs, anchorMs, credit } = period;
+      const { number, startMs, endMs, anchorMs, addedMicro, deductedMicro } = period;
       const slots = slotsOf(window);
-      this.#sql.putPeriod.run(no, number, startMs, endMs, null, null, credit.addedMicro, credit.deductedMicro);
-      const used = [standing.usedCharacters, standing.allowanceUsed, slots.newestMs, slots.packed()] as const;
+      this.#sql.putPeriod.run(no, number, startMs, endMs, null, null, addedMicro, deductedMicro);
+      const { characters, ofAllowance } = chargedIn(whole.charges, number);
+      const used = [characters, ofAllowance, slots.newestMs, slots.packed()] as const;
       this.#sql.putAccount.run(no, balanceMicro, number, startMs, endMs, anchorMs, ...used);
     }
     const keys = this.#writeKeys(no, whole);
     for (const { subject, counts } of whole.windowCounts) this.#sql.putWindow.run(no, subject, JSON.stringify(counts));
     for (const request of whole.requests) this.#writeRequest(no, keys, request);
-    for (const { keyId, day = UNKNOWN, period: of = UNKNOWN, characters, requests, micro, ofAllowance } of chargeSums(whole))
+    for (const { keyId, day, period: of, characters, requests, micro, ofAllowance } of whole.charges)
       this.#sql.putUse.run(no, keys.get(keyId)!, of, day, characters, requests, micro, ofAllowance);
     for (const { id, request, untilMs } of whole.changes) this.#sql.putChange.run(no, id, request, untilMs);
     for (const { table, id, value } of whole.records) this.#sql.putRecord.run(no, table, id, value);

@@ -126,10 +126,13 @@ export class Account {
 
   /** As it is: what time has done meanwhile is not done first. */
   whole(): WholeAccount {
-    const [running, ...ended] = this.#periods();
+    const { ended, openingMicro, running } = this.#journal.moved();
     return {
       team: { ...this.team },
-      period: { number: this.#journal.number, ...this.#period, anchorMs: this.#anchorMs, credit: running!.credit },
+      period: { number: this.#journal.number, ...this.#period, anchorMs: this.#anchorMs, ...running },
+      ended,
+      openingMicro,
+      charges: this.#journal.rows(),
       standing: this.#standing(),
       window: this.#seconds.slots(),
       windowCounts: [...this.#counters].map(([subject, counter]) => ({ subject, counts: copyOf(counter) })),
@@ -140,8 +143,6 @@ export class Account {
         heldCharacters: key.limits.characters === undefined ? undefined : this.#heldBy(key.keyId),
         window: seconds.slots(),
       })),
-      days: this.days({ from: 0, to: Infinity }, 0).days,
-      periods: ended.toReversed().map((period) => ({ ...period, keys: undefined })),
       requests: this.#open.map((open) => contentsOf(open)),
       changes: [...this.#changes].map(([id, change]) => ({ id, ...change })),
       records: [...this.records.tables].flatMap(([table, records]) =>

@@ -1,18 +1,8 @@
 // The reference store's journal of a team: every charge and every movement of credit, from which days and periods are added up.
-import type { DayRange, KeyDay, Micro, Period, PeriodUse, Team, WholeAccount } from 'lingate';
+import type { ChargeRow, DayRange, EndedPeriod, KeyDay, Micro, Period, PeriodUse, Team, WholeAccount } from 'lingate';
 
-/** A charge. One that was taken over from another store is a sum, which knows its day or its period. */
-interface Charge {
-  readonly keyId: string | undefined;
+interface Charge extends ChargeRow {
   readonly isTest: boolean;
-  readonly day: number | undefined;
-  /** The number of its period. */
-  readonly period: number | undefined;
-  readonly characters: number;
-  readonly requests: number;
-  readonly micro: Micro;
-  /** Of its characters, those of the allowance for test keys. */
-  readonly ofAllowance: number;
 }
 
 /** Credit that was added, or deducted if it is negative. */
@@ -36,36 +26,38 @@ export class Journal {
   /** What the team had before all of this. */
   #openingMicro = 0;
 
-  static from({ keys, days, periods, standing }: WholeAccount, running: NonNullable<WholeAccount['period']>): Journal {
+  static from({ keys, charges, ended, openingMicro }: WholeAccount, running: NonNullable<WholeAccount['period']>): Journal {
     const made = new Journal();
     made.number = running.number;
-    made.#openingMicro = (periods[0] ?? running).credit.openingMicro;
-    const nothing = {
-      keyId: undefined,
-      isTest: false,
-      day: undefined,
-      period: undefined,
-      requests: 0,
-      characters: 0,
-      micro: 0,
-      ofAllowance: 0,
-    };
-    for (const one of days) made.charge({ ...nothing, ...one });
-    for (const { number, startMs, endMs, plan, limits, ...used } of periods) {
-      made.#ended.push({ number, startMs, endMs, plan, limits });
-      const { characters, testCharacters, requests, allowanceUsed: ofAllowance } = used;
-      made.charge({ ...nothing, period: number, isTest: true, characters: testCharacters, ofAllowance });
-      made.charge({ ...nothing, period: number, characters: characters - testCharacters, requests });
-    }
-    for (const { keyId, mode, characters, requests } of keys)
-      made.charge({ ...nothing, period: running.number, keyId, isTest: mode === 'test', characters, requests });
-    made.charge({ ...nothing, period: running.number, ofAllowance: standing.allowanceUsed });
-    for (const { number, credit } of [...periods, running]) {
-      const { openingMicro, addedMicro, deductedMicro, balanceMicro } = credit;
+    made.#openingMicro = openingMicro;
+    for (const one of charges) made.charge({ ...one, isTest: keys.find(({ keyId }) => keyId === one.keyId)?.mode === 'test' });
+    for (const { number, startMs, endMs, plan, limits } of ended) made.#ended.push({ number, startMs, endMs, plan, limits });
+    for (const { number, addedMicro, deductedMicro } of [...ended, running])
       for (const micro of [addedMicro, -deductedMicro]) made.move(micro, number);
-      made.charge({ ...nothing, period: number, micro: openingMicro + addedMicro - deductedMicro - balanceMicro });
-    }
     return made;
+  }
+
+  /** One for each key, day and period. */
+  rows(): ChargeRow[] {
+    const rows = new Map<string, ChargeRow>();
+    for (const { isTest: _isTest, ...one } of this.#charges) {
+      const name = [one.keyId, one.day, one.period].join(' ');
+      const had = rows.get(name) ?? { characters: 0, requests: 0, micro: 0, ofAllowance: 0 };
+      const added = { characters: had.characters + one.characters, requests: had.requests + one.requests };
+      rows.set(name, { ...one, ...added, micro: had.micro + one.micro, ofAllowance: had.ofAllowance + one.ofAllowance });
+    }
+    return [...rows.values()];
+  }
+
+  /** What has ended, oldest first, and what was moved in the period that runs. */
+  moved(): Pick<WholeAccount, 'ended' | 'openingMicro'> & { readonly running: Pick<EndedPeriod, 'addedMicro' | 'deductedMicro'> } {
+    const ended = this.#ended.map((one) => ({ ...one, ...this.#movedIn(one.number) }));
+    return { ended, openingMicro: this.#openingMicro, running: this.#movedIn(this.number) };
+  }
+
+  #movedIn(number: number): Pick<EndedPeriod, 'addedMicro' | 'deductedMicro'> {
+    const moves = this.#moves.filter(({ period }) => period === number).map(({ micro }) => micro);
+    return { addedMicro: sum(moves.filter((micro) => micro > 0)), deductedMicro: 0 - sum(moves.filter((micro) => micro < 0)) };
   }
 
   charge(charge: Charge): void {
@@ -94,8 +86,8 @@ export class Journal {
 
   /** By day, then in the order of the keys. */
   days({ from, to }: DayRange, keyIds: readonly string[]): KeyDay[] {
-    const charged = this.#charges.filter(({ day }) => day !== undefined && day >= from && day <= to);
-    const days = [...new Set(charged.map(({ day }) => day!))].toSorted((one, other) => one - other);
+    const charged = this.#charges.filter(({ day }) => day >= from && day <= to);
+    const days = [...new Set(charged.map(({ day }) => day))].toSorted((one, other) => one - other);
     return days.flatMap((day) =>
       keyIds.flatMap((keyId): KeyDay[] => {
         const own = charged.filter((one) => one.day === day && one.keyId === keyId);
@@ -115,7 +107,6 @@ export class Journal {
 
   #figures(number: number) {
     const charges = this.#charges.filter(({ period }) => period === number);
-    const moves = this.#moves.filter(({ period }) => period === number).map(({ micro }) => micro);
     return {
       characters: sum(charges.map(({ characters }) => characters)),
       allowanceUsed: sum(charges.map(({ ofAllowance }) => ofAllowance)),
@@ -123,8 +114,7 @@ export class Journal {
       requests: sum(charges.map(({ requests }) => requests)),
       credit: {
         openingMicro: this.#balanceAfter(number - 1),
-        addedMicro: sum(moves.filter((micro) => micro > 0)),
-        deductedMicro: 0 - sum(moves.filter((micro) => micro < 0)),
+        ...this.#movedIn(number),
         balanceMicro: this.#balanceAfter(number),
       },
     };
@@ -132,7 +122,7 @@ export class Journal {
 
   #balanceAfter(number: number): Micro {
     const moved = this.#moves.filter(({ period }) => period <= number).map(({ micro }) => micro);
-    const spent = this.#charges.filter(({ period = Infinity }) => period <= number).map(({ micro }) => micro);
+    const spent = this.#charges.filter(({ period }) => period <= number).map(({ micro }) => micro);
     return this.#openingMicro + sum(moved) - sum(spent);
   }
 }

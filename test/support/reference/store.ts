@@ -31,6 +31,7 @@ import type { Record } from './account.ts';
 import { DAY_MS } from './calendar.ts';
 import { auditIdAt, changedKey, creationOfKey, creationOfTeam, deletionOfTeam, nameless, newestFirst, updateOfKey } from './changes.ts';
 import type { Recorded } from './changes.ts';
+import { Journal } from './journal.ts';
 import { RecordGroup } from './records.ts';
 
 /** What the product writes over the records of any store. */
@@ -246,22 +247,24 @@ function deleteTeam(
   return true;
 }
 
-/** Days and periods without names: those periods that counted anything, all closed. `undefined` if there is nothing. */
+/** Charges and periods without names: those periods that counted anything. `undefined` if there is nothing. */
 function leftBy(account: Account, nowMs: number): Used | undefined {
-  const [running, ...ended] = account.periods(nowMs);
-  const cut = { ...running!, endMs: Math.max(running!.startMs, Math.min(running!.endMs, nowMs)) };
-  const periods = [cut, ...ended].filter(({ characters, credit: { openingMicro, balanceMicro, addedMicro, deductedMicro } }) => {
-    return characters > 0 || addedMicro > 0 || deductedMicro > 0 || openingMicro !== balanceMicro;
-  });
+  // What time alone does is done first.
+  account.periods(nowMs);
   const whole = account.whole();
-  if (periods.length + whole.days.length === 0) return undefined;
   const { reference: _reference, nextPlan: _nextPlan, ...team } = whole.team;
+  const { anchorMs: _anchor, ...running } = whole.period!;
+  const endMs = Math.max(running.startMs, Math.min(running.endMs, nowMs));
+  const ended = [...whole.ended, { ...running, endMs, plan: team.plan, limits: team.limits }].filter(
+    ({ number, addedMicro, deductedMicro }) => addedMicro + deductedMicro > 0 || whole.charges.some(({ period }) => period === number),
+  );
+  if (ended.length === 0) return undefined;
   return keptOf({
     ...whole,
     team: { ...team, name: '', balanceMicro: 0 },
     period: undefined,
     keys: whole.keys.map((key) => ({ ...key, display: '', label: '', limits: {}, status: 'revoked', lastUsedAtMs: undefined })),
-    periods: periods.toReversed().map((period) => ({ ...period, closed: true, keys: undefined })),
+    ended,
     window: [],
     windowCounts: [],
     requests: [],
@@ -271,15 +274,25 @@ function leftBy(account: Account, nowMs: number): Used | undefined {
 }
 
 function keptOf(whole: WholeAccount): Used {
-  const { team, keys, days, periods } = whole;
+  const { team, keys, ended } = whole;
+  const number = (ended.at(-1)?.number ?? 0) + 1;
+  const journal = Journal.from(whole, { number, startMs: 0, endMs: 0, anchorMs: 0, addedMicro: 0, deductedMicro: 0 });
   return {
     team,
-    days({ from, to }) {
-      const found = days.filter(({ day }) => day >= from && day <= to).toSorted((one, other) => one.day - other.day);
-      const named = keys.filter(({ keyId }) => found.some((one) => one.keyId === keyId));
-      return { team, keys: named.map((key) => ({ ...key, teamId: team.teamId })), days: found };
+    days(range) {
+      const days = journal.days(
+        range,
+        keys.map(({ keyId }) => keyId),
+      );
+      const named = keys.filter(({ keyId }) => days.some((one) => one.keyId === keyId));
+      return { team, keys: named.map((key) => ({ ...key, teamId: team.teamId })), days };
     },
-    periods: () => periods.map(({ keys: _keys, ...period }) => period).toReversed(),
+    periods() {
+      const [, ...periods] = journal.periods({ startMs: 0, endMs: 0 }, team, []);
+      return periods.filter(({ characters, credit: { openingMicro, balanceMicro, addedMicro, deductedMicro } }) => {
+        return characters > 0 || addedMicro > 0 || deductedMicro > 0 || openingMicro !== balanceMicro;
+      });
+    },
     whole: () => whole,
   };
 }

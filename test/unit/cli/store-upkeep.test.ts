@@ -111,7 +111,7 @@ describe('store check', () => {
     database.close();
     const { status, stdout, stderr } = await run('store', 'check');
     expect(stdout.split('\n')).toEqual([
-      `used: team ${team}: it has used 9 characters in its period, its keys 0`,
+      `used: team ${team}: it has used 9 characters in its period, its charges have 0`,
       `key: team ${team}, key ${key}: its display does not match its mode`,
       'Checked 1 team, 1 key and 0 glossaries: 2 faults.',
       '',
@@ -119,7 +119,7 @@ describe('store check', () => {
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store check: sqlite:\S+ has 2 faults; keep a copy [^\n]+\n$/)]);
     const { stdout: json, status: same } = await run('store', 'check', '--json');
     const findings = [
-      { what: 'used', team_id: team, key_id: null, detail: 'it has used 9 characters in its period, its keys 0' },
+      { what: 'used', team_id: team, key_id: null, detail: 'it has used 9 characters in its period, its charges have 0' },
       { what: 'key', team_id: team, key_id: key, detail: 'its display does not match its mode' },
     ];
     expect([same, JSON.parse(json)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
