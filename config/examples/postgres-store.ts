@@ -959,7 +959,9 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
   const over = overRecords(recordsOf(database), () => clock.nowMs(), historyDays);
   // Every process does so; a wrong clock deletes nothing.
   const pruning = setInterval(() => {
-    if ((clock.stepMs ?? 0) === 0) void over.audit.prune();
+    if ((clock.stepMs ?? 0) !== 0) return;
+    void over.audit.prune();
+    void over.idempotency.sweep();
   }, PRUNE_EVERY_MS).unref();
   return {
     keys: {

@@ -17,5 +17,3 @@ export const CHANGE_REMEMBERED_MS = 86_400_000;
  * a repetition relies on if an answer was never kept.
  */
 export const REQUEST_REMEMBERED_MS = CHANGE_REMEMBERED_MS;
-/** How many of them: some ten megabytes. */
-export const REQUESTS_MAX = 10_000;

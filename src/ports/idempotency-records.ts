@@ -27,8 +27,7 @@ export type Claimed =
 export type HeldRequest = Pick<RequestClaim, 'id' | 'holder'>;
 
 /**
- * Remembered for a day (`REQUEST_REMEMBERED_MS`) from the first claim, at most `REQUESTS_MAX` of them: beyond that, the oldest is
- * forgotten. The deletion of a team removes those that concern it. Times are by the store's clock.
+ * Remembered for a day (`REQUEST_REMEMBERED_MS`) from the first claim. The deletion of a team removes those that concern it. Times are by the store's clock.
  */
 export interface IdempotencyRecords {
   /** Atomic: of several processes, one gets the claim. */
@@ -39,6 +38,6 @@ export interface IdempotencyRecords {
   release(held: HeldRequest, next: 'forget' | 'repeat'): Promise<StoreUnavailable | undefined>;
   /** Forgets those that concern a team, as a part of its deletion. */
   forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;
-  /** Forgets those whose day is over, which claims do as well. */
+  /** Forgets those whose day is over; called now and then. */
   sweep(): Promise<StoreUnavailable | undefined>;
 }

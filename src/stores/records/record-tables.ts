@@ -25,8 +25,9 @@ const INDEXES: Readonly<Record<RecordIndex, true>> = {
   audit_by_team: true,
 };
 /** What a copy of a store does with it. A store with nothing but what is left behind counts as empty. */
-const SHARED: Readonly<Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | TagTable> | RecordIndex, 'copied' | 'left'>> = {
-  totals: 'copied',
+const SHARED: Readonly<
+  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | 'totals' | TagTable> | RecordIndex, 'copied' | 'left'>
+> = {
   engines: 'copied',
   requests: 'copied',
   requests_by_end: 'copied',

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { dayOf } from '../../domain/period.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
+import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
@@ -25,6 +26,7 @@ interface JanitorOptions {
   readonly postbox: Postbox;
   readonly records: RecordSpace;
   readonly audit: RecordAudit;
+  readonly idempotency: IdempotencyRecords;
   readonly log: Log;
   /** How many days of usage are kept. */
   readonly keptDays: number;
@@ -68,7 +70,7 @@ export class RedisJanitor {
   }
 
   async round(): Promise<void> {
-    const { accounts, index, erasure, audit } = this.#options;
+    const { accounts, index, erasure, audit, idempotency } = this.#options;
     // Nothing is ended or deleted by a wrong clock.
     if (accounts.link.clocks.step() !== undefined || !(await this.#leads())) return;
     await erasure.resume();
@@ -80,6 +82,7 @@ export class RedisJanitor {
     }
     if (!prunes) return;
     answered((await audit.prune()) ?? true);
+    answered((await idempotency.sweep()) ?? true);
     this.#prunedAtMs = performance.now();
   }
 

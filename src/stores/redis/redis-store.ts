@@ -119,7 +119,7 @@ async function assembled(
   });
   const reported = eventsByGateway({ outbox: new RecordOutbox(records, events), teams, history, records }, events, nowMs);
   const keptDays = historyDays;
-  const maintained = { accounts, index, erasure, postbox, records, audit, log, keptDays };
+  const maintained = { accounts, index, erasure, postbox, records, audit, idempotency: over.idempotency, log, keptDays };
   const janitor = maintainEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: maintainEveryMs });
   // From now on its operations keep events.
   if (events !== undefined) await reported.outbox.lease('', 0);

@@ -1,5 +1,5 @@
 // Part of the store contract: requests that take effect once, whichever process gets them.
-import { REQUEST_REMEMBERED_MS, REQUESTS_MAX } from '../../domain/reservation.ts';
+import { REQUEST_REMEMBERED_MS } from '../../domain/reservation.ts';
 import type { Claimed, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import { expect } from '../expect.ts';
 import { newId, teamUnderTest } from './team-under-test.ts';
@@ -100,22 +100,5 @@ export function idempotencyContract(it: AddStoreCase, subject: Subject): void {
       expect(await there().claim(again)).toEqual(claimed(again.recordId));
     }
     expect(await there().claim(foreign)).toEqual({ kind: 'answered', answer: '{}' });
-  });
-
-  it('no more are remembered than the limit: the oldest is forgotten', async () => {
-    const oldest = claimOf('a');
-    await here().claim(oldest);
-    subject.clock.step(1);
-    for (let i = 0; i < REQUESTS_MAX; i += 100) {
-      await Promise.all(Array.from({ length: 100 }, async () => here().claim(claimOf('a'))));
-      if (i === REQUESTS_MAX - 200) expect(await there().claim({ ...oldest, holder: 'b' })).toEqual({ kind: 'running' });
-    }
-    const again = { ...oldest, recordId: newId() };
-    expect(await there().claim(again)).toEqual(claimed(again.recordId));
-    // Not the one just added, although its time is over first.
-    subject.clock.step(-1000);
-    const early = claimOf('a');
-    await here().claim(early);
-    expect(await there().claim({ ...early, holder: 'b' })).toEqual({ kind: 'running' });
   });
 }

@@ -162,6 +162,7 @@ test('requests that take effect once are forgotten by the time that is believed,
   real.step(2 * DAY_MS);
   await store.clock.look();
   expect(await claimed('c')).toBe('claimed');
+  expect(await store.idempotency.sweep()).toBeUndefined();
   expect(await remembered()).toEqual(['c']);
   expect(await redis.client.zcard('lingate:{shared}:requests_by_team')).toBe(1);
 });
