@@ -8,7 +8,6 @@ import { windowAt } from '../../domain/period.ts';
 import { WINDOWS } from '../../domain/window-limits.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import { within } from './failure-cause.ts';
-import type { Masters } from './masters.ts';
 import { groupKey } from './redis-keys.ts';
 import { callServer } from './server-call.ts';
 import type { ServerReply, Servers } from './server-call.ts';
@@ -16,8 +15,6 @@ import type { ServerReply, Servers } from './server-call.ts';
 interface LedgerTurnsOptions extends Servers {
   /** Whether teams are in different cluster slots, so that a call may only have one team. */
   readonly clustered: boolean;
-  /** Knows which masters admissions may be sent to; without it, all of them. */
-  readonly masters?: Masters | undefined;
   /** Does what is due of a team: its leases, its period. */
   readonly catchUp: (teamId: string) => Promise<unknown>;
 }
@@ -139,20 +136,12 @@ export class LedgerTurns implements Ledger {
   }
 
   async #send(call: LedgerCall): Promise<void> {
-    const { masters, nodeOf } = this.#options;
     const { teamId } = call.groups[0]![0]!;
     this.#running++;
     try {
-      const node = nodeOf(teamId);
-      // A master that has to be checked first is not asked before that.
-      if (masters !== undefined && !masters.settled.has(node)) {
-        const leftMs = call.rounds.untilMs - performance.now();
-        const fault = await within(masters.settle(node), leftMs).catch(() => TOO_SLOW);
-        if (fault !== undefined) return answerAll(call, fault);
-      }
       const asked = { teams: call.groups.map((group) => group.map(({ words }) => words)) };
       const keys = call.groups.map(([first]) => groupKey(first!.teamId));
-      const args = [this.#boundsFor(call.rounds.nowMs ?? this.#options.time.at(node, performance.now()))];
+      const args = [this.#boundsFor(call.rounds.nowMs ?? this.#options.time.at(this.#options.nodeOf(teamId), performance.now()))];
       this.#conclude(call, await callServer(this.#options, { name: call.name, teamId, keys, asked, args, untilMs: call.rounds.untilMs }));
     } finally {
       if (--this.#running === 0) this.#onEnd?.();

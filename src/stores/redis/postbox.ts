@@ -10,6 +10,7 @@ import type { RecordSpace } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { groupKey, OF_TEAM, SERIAL_KEY } from './redis-keys.ts';
+import { InTurn } from './redis-link.ts';
 import type { RedisLink } from './redis-link.ts';
 
 type Outgoing =
@@ -29,8 +30,7 @@ const UNCOUNTED = 500_000_000_000_000;
 export class Postbox {
   readonly #link: RedisLink;
   readonly #to: () => Shared;
-  readonly #running = new Map<string, Promise<boolean>>();
-  readonly #next = new Map<string, Promise<boolean>>();
+  readonly #rounds = new InTurn();
 
   constructor(link: RedisLink, to: () => Shared) {
     this.#link = link;
@@ -43,21 +43,9 @@ export class Postbox {
     return counted === undefined || isUnavailable(counted) ? UNCOUNTED + randomInt(2 ** 47) : counted;
   }
 
-  /** Moves what a team has; false if that has to be done later. Those who ask while it is being done share the next round. */
+  /** Moves what a team has; false if that has to be done later. */
   empty(teamId: string): Promise<boolean> {
-    const next = this.#next.get(teamId);
-    if (next !== undefined) return next;
-    const running = (this.#running.get(teamId) ?? Promise.resolve(true)).catch(() => false);
-    const round = running.then(() => {
-      this.#next.delete(teamId);
-      const moving = this.#empty(teamId);
-      this.#running.set(teamId, moving);
-      return moving;
-    });
-    this.#next.set(teamId, round);
-    return round.finally(() => {
-      if (!this.#next.has(teamId)) this.#running.delete(teamId);
-    });
+    return this.#rounds.run(teamId, () => this.#empty(teamId));
   }
 
   async #empty(teamId: string): Promise<boolean> {

@@ -13,9 +13,10 @@ const PREPARED_MS = 60_000;
 
 export class RedisBlobs {
   readonly #link: RedisLink;
-  readonly #bulk: BulkConnection;
+  readonly #bulk: RedisConnection;
 
-  constructor(link: RedisLink, bulk: BulkConnection) {
+  /** `bulk`: a second connection, so that no admission waits behind a large blob. */
+  constructor(link: RedisLink, bulk: RedisConnection) {
     this.#link = link;
     this.#bulk = bulk;
   }
@@ -67,43 +68,11 @@ export class RedisBlobs {
   }
 
   #ask<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T> {
-    return this.#link.ask(async () => command(await this.#bulk.get()));
+    return this.#link.ask(() => command(this.#bulk));
   }
 }
 
 /** A transaction that is refused only says so; why is said of the command that was. */
 function firstOf(refused: Error & { readonly previousErrors?: readonly Error[] }): never {
   throw refused.previousErrors?.[0] ?? refused;
-}
-
-/** A second connection, for blobs, so that no admission waits behind a large one. */
-export class BulkConnection {
-  readonly #open: () => RedisConnection;
-  #connection: RedisConnection | undefined = undefined;
-  #connecting: Promise<void> | undefined = undefined;
-
-  /** `open` returns a connection that is not connected yet. */
-  constructor(open: () => RedisConnection) {
-    this.#open = open;
-  }
-
-  /**
-   * Connects on first use and rejects if that fails. Afterwards the connection reconnects by itself, and its commands fail if
-   * it is not connected.
-   */
-  async get(): Promise<RedisConnection> {
-    const connection = (this.#connection ??= this.#open());
-    this.#connecting ??= connection.connect();
-    try {
-      await this.#connecting;
-    } finally {
-      this.#connecting = Promise.resolve();
-    }
-    return connection;
-  }
-
-  close(): void {
-    this.#connection?.disconnect();
-    this.#connection = undefined;
-  }
 }

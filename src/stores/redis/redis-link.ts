@@ -6,8 +6,7 @@ import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf, within } from './failure-cause.ts';
 import type { RunFunction } from './function-library.ts';
-import { Masters } from './masters.ts';
-import { isDemoted } from './redis-connection.ts';
+import { eachServer, isDemoted } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { digestKey, groupKey } from './redis-keys.ts';
 import { callServer, nodesOf, serverTime } from './server-call.ts';
@@ -51,7 +50,6 @@ export class RedisLink {
   readonly shown: string;
   readonly run: RunFunction;
   readonly servers: Servers;
-  readonly masters: Masters;
   readonly clocks: ServerClocks;
   /** Why the last attempt to connect failed, if known; `undefined` while connected. To be read only. */
   lastCause: string | undefined = undefined;
@@ -66,23 +64,17 @@ export class RedisLink {
     const { redis, shown, run, clocks, commandTimeoutMs: timeoutMs } = options;
     this.#options = options;
     [this.redis, this.shown, this.run, this.clocks] = [redis, shown, run, clocks];
-    redis.on('close', () => clocks.forget());
+    // A new connection may lead to another server, with another clock.
+    eachServer(redis, (server, name) => server.on('close', () => clocks.forget(name)));
     redis.on('error', (error: unknown) => (this.lastCause = causeOf(error)));
     redis.on('ready', () => (this.lastCause = undefined));
     const causeOfError = (error: unknown): string => this.#cause(error);
     this.servers = { run, time: clocks, nodeOf: nodesOf(redis), timeoutMs, causeOf: causeOfError };
-    this.masters = new Masters({ redis, causeOf: causeOfError, clocks });
   }
 
   /** The name of the master that holds a team; '' without a cluster. */
   nodeOf(teamId: string): string {
     return this.servers.nodeOf(teamId);
-  }
-
-  /** Checks every master in advance, so that the first admissions do not have to wait. */
-  async settleMasters(): Promise<void> {
-    const names = new Set('slots' in this.redis ? this.redis.slots.map((nodes) => nodes?.[0] ?? '') : ['']);
-    await Promise.all([...names].map((name) => this.masters.settle(name)));
   }
 
   /** Compares and sets. Repeated only if it was late by a wrong estimate of the server's clock. `answering` turns a failure into a value. */
@@ -162,6 +154,22 @@ export class RedisLink {
     if (!('refreshSlotsCache' in this.redis) || nowMs - this.#askedForMastersAtMs < ASK_FOR_MASTERS_EVERY_MS) return;
     this.#askedForMastersAtMs = nowMs;
     this.redis.refreshSlotsCache();
+  }
+}
+
+/** Does what concerns a subject one after the other, so that changes by this process never outdate each other. */
+export class InTurn {
+  /** The last of each subject. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  run<T>(subject: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#last.get(subject) ?? Promise.resolve()).then(work);
+    const end = (): void => {
+      if (this.#last.get(subject) === ended) this.#last.delete(subject);
+    };
+    const ended = done.then(end, end);
+    this.#last.set(subject, ended);
+    return done;
   }
 }
 

@@ -21,8 +21,9 @@ import type { KeyRecord } from '../../ports/team-registry.ts';
 import type { Postbox } from './postbox.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf, TEAMS_KEY } from './redis-keys.ts';
+import { InTurn } from './redis-link.ts';
 import type { RedisLink } from './redis-link.ts';
-import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, InTurn, UNSETTLED } from './team-accounts.ts';
+import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
 import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTagPieces, readTeam, tagPieces } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 

@@ -16,7 +16,7 @@ import { mayLoadLater, RedisFunctions } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Postbox } from './postbox.ts';
 import { RedisAccounts } from './redis-accounts.ts';
-import { BulkConnection, RedisBlobs } from './redis-blobs.ts';
+import { RedisBlobs } from './redis-blobs.ts';
 import { beginClocks, RedisClock } from './redis-clock.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -80,8 +80,6 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
   }
   const { log } = options;
   const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clocks, log, run: functions.run });
-  // A replica or a full server is opened too, because it can still be read.
-  await link.settleMasters();
   try {
     return await assembled(link, target, options, commandTimeoutMs);
   } catch (error) {
@@ -98,7 +96,7 @@ async function assembled(
 ): Promise<RedisStore> {
   const { clocks } = link;
   const nowMs = (): number | undefined => (clocks.now() === undefined ? undefined : Math.floor(clocks.now()!));
-  const bulk = new BulkConnection(() => redisConnection(target, commandTimeoutMs));
+  const bulk = redisConnection(target, commandTimeoutMs, true);
   const blobs = new RedisBlobs(link, bulk);
   const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
   const records = new RedisRecords({ link, blobs, postbox });
@@ -114,7 +112,6 @@ async function assembled(
   const turns = new LedgerTurns({
     ...link.servers,
     clustered: 'slots' in link.redis,
-    masters: link.masters,
     catchUp: (teamId) => accounts.catchUp(teamId),
   });
   const reported = eventsByGateway({ outbox: new RecordOutbox(records, events), teams, history, records }, events, nowMs);
@@ -136,7 +133,7 @@ async function assembled(
       await janitor?.close();
       await turns.close();
       await link.close();
-      bulk.close();
+      bulk.disconnect();
     },
     accounts: new RedisAccounts({ link, accounts, records, blobs, index }),
     link,

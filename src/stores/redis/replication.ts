@@ -1,11 +1,10 @@
 // Waits until a replica has a write of a team, on a separate connection, because WAIT blocks every command behind it.
 import type { Redis } from 'ioredis';
-import { readMasterInfo, serverOf } from './masters.ts';
-import { ownConnection } from './redis-connection.ts';
+import { causeOf, within } from './failure-cause.ts';
+import { eachServer, ownConnection, serverOf } from './redis-connection.ts';
 import { markKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import type { RedisTarget } from './redis-url.ts';
-import { within } from './failure-cause.ts';
 
 const REPLICAS = 1;
 const WAIT_MS = 1000;
@@ -15,11 +14,20 @@ export class Replication {
   readonly #link: RedisLink;
   readonly #target: RedisTarget;
   readonly #commandTimeoutMs: number;
+  /** The process that each connection has led to, since it was made last. */
+  readonly #runIds = new Map<string, string | undefined>();
 
   constructor(link: RedisLink, target: RedisTarget, commandTimeoutMs: number) {
     this.#link = link;
     this.#target = target;
     this.#commandTimeoutMs = commandTimeoutMs;
+    eachServer(link.redis, (server, name) => {
+      const note = (): Promise<void> => readReplication(server).then(({ runId }) => void this.#runIds.set(name, runId));
+      const noteReady = (): void => void note().catch(() => this.#runIds.delete(name));
+      if (server.status === 'ready') noteReady();
+      server.on('ready', noteReady);
+      server.on('close', () => this.#runIds.delete(name));
+    });
   }
 
   /** As `TeamRegistry.replicated`: `false` also if it cannot be determined, `undefined` without replicas. */
@@ -32,13 +40,12 @@ export class Replication {
   }
 
   async #confirm(node: string, teamId: string): Promise<boolean | undefined> {
-    const { redis, masters } = this.#link;
     try {
-      const server = serverOf(redis, node);
+      const server = serverOf(this.#link.redis, node);
       if (server === undefined) return false;
-      const { runId, hasReplicas } = await readMasterInfo(server);
+      const { runId, hasReplicas } = await readReplication(server);
       // A different server from the one that was written to may lack the write altogether.
-      if (runId !== masters.runIdOf(node)) return false;
+      if (!this.#runIds.has(node) || runId !== this.#runIds.get(node)) return false;
       if (!hasReplicas) return undefined;
       const own = ownConnection(this.#target, node, this.#commandTimeoutMs + WAIT_MS);
       try {
@@ -53,12 +60,25 @@ export class Replication {
 
   async #wait(own: Redis, teamId: string, runId: string | undefined): Promise<boolean> {
     await own.connect();
-    if ((await readMasterInfo(own)).runId !== runId) return false;
+    if ((await readReplication(own)).runId !== runId) return false;
     // WAIT only covers writes of its own connection, so set a key after the write in question.
     await own.set(markKey(teamId), '', 'PX', MARK_KEPT_MS);
     const confirmed = Number(await own.call('WAIT', REPLICAS, WAIT_MS)) >= REPLICAS;
     // Delete the key now: its name contains the team's id, and the team may have been deleted.
     await own.unlink(markKey(teamId));
     return confirmed;
+  }
+}
+
+/** The process of a server, `undefined` if INFO is not permitted, and whether it has replicas, or had one within `repl-backlog-ttl` (an hour). */
+async function readReplication(server: Redis): Promise<{ readonly runId: string | undefined; readonly hasReplicas: boolean }> {
+  try {
+    const info = await server.info('server', 'replication');
+    const member = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
+    const hasReplicas = Number(member('connected_slaves')) > 0 || member('repl_backlog_active') === '1';
+    return { runId: member('run_id'), hasReplicas };
+  } catch (error) {
+    if (['noperm', 'refused'].includes(causeOf(error))) return { runId: undefined, hasReplicas: false };
+    throw error;
   }
 }

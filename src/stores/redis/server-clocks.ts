@@ -127,9 +127,10 @@ export class ServerClocks {
     return furthest;
   }
 
-  /** A new connection may lead to another server with a different clock, which is judged by what was believed before. */
-  forget(): void {
-    for (const server of this.#servers.values()) server.offsetMs = undefined;
+  /** What a server's clock says now is not known; it is judged by what was believed before. */
+  forget(name: string): void {
+    const server = this.#servers.get(name);
+    if (server !== undefined) server.offsetMs = undefined;
   }
 
   /** While every server is wrong, the time goes on from the latest that was believed. */

@@ -18,6 +18,7 @@ import { teamEvent } from '../records/operator-events.ts';
 import type { EndedPeriod, RunningPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
+import { InTurn } from './redis-link.ts';
 import type { RedisLink, Write } from './redis-link.ts';
 import {
   FIELD,
@@ -100,22 +101,6 @@ export function manyWrites(command: string, suffix: string, args: readonly strin
   const writes: Write[] = [];
   for (let at = 0; at < args.length; at += ARGUMENTS_MAX) writes.push([command, suffix, ...args.slice(at, at + ARGUMENTS_MAX)]);
   return writes;
-}
-
-/** Does what concerns a subject one after the other, so that changes by this process never outdate each other. */
-export class InTurn {
-  /** The last of each subject. */
-  readonly #last = new Map<string, Promise<void>>();
-
-  run<T>(subject: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.#last.get(subject) ?? Promise.resolve()).then(work);
-    const end = (): void => {
-      if (this.#last.get(subject) === ended) this.#last.delete(subject);
-    };
-    const ended = done.then(end, end);
-    this.#last.set(subject, ended);
-    return done;
-  }
 }
 
 /** A team as it was read, brought up to date, while a change of it is decided. */

@@ -43,7 +43,7 @@ export class RedisWiring implements SimulatedStore {
     const clocks = new ServerClocks();
     // Every gateway has met the server while its clock was right: one that is ahead at the start would be believed.
     clocks.learn('', performance.now(), performance.now(), this.#server.storeMs);
-    clocks.forget();
+    clocks.forget('');
     const link = new RedisLink({
       redis,
       run: new RedisFunctions(redis).run,

@@ -231,7 +231,7 @@ describe('the servers of a cluster', () => {
   test('after a lost connection a server is unknown, and then judged by what was right before', () => {
     const clocks = new ServerClocks();
     reply(clocks, 'a');
-    clocks.forget();
+    clocks.forget('a');
     expect(clocks.at('a', performance.now())).toBe(0);
     reply(clocks, 'a', -500 * DAY_MS);
     expect(clocks.step()?.byMs).toBeCloseTo(-500 * DAY_MS, -2);
