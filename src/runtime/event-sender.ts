@@ -52,13 +52,11 @@ export const RETRY_AFTER_MS: readonly number[] = [
 ];
 export const SEND_MS = 10 * SECOND_MS;
 const POLL_MS = SECOND_MS;
-/** Maximum number of events in flight. */
+/** Maximum number of events in flight, and of those that are read at a time. */
 export const SENDS_MAX = 8;
 const LOOK = 64;
 const LEASE_MS = 30 * SECOND_MS;
 const RENEW_MS = 5 * SECOND_MS;
-/** Limit on results that the store has not recorded: beyond it nothing more is sent, because it would all be sent again. */
-const UNSETTLED_MAX = 64;
 const TROUBLE_LOG_MS = MINUTE_MS;
 const CLOSE_MS = 2 * SECOND_MS;
 
@@ -68,16 +66,11 @@ export class EventSender {
   readonly #holder = randomBytes(9).toString('base64url');
   readonly #timer: NodeJS.Timeout;
   readonly #aborting = new AbortController();
-  /** Events in flight, by id. */
-  readonly #sending = new Map<string, Promise<void>>();
-  /** Results not yet recorded in the store, with the function that records each. */
-  readonly #unsettled = new Map<string, () => Promise<StoreUnavailable | undefined>>();
+  /** Results that the store has not taken: nothing more is sent before that, because it would all be sent again. */
+  readonly #unrecorded: (() => Promise<StoreUnavailable | undefined>)[] = [];
   #leaseUntilMs = -Infinity;
   #renewAtMs = -Infinity;
   #turn: Promise<void> | undefined;
-  /** Due events not started yet; the store may have more. */
-  #queue: DueEvent[] = [];
-  #more = false;
   #closed = false;
   /** Whether the receiver is rejecting events, and when that was last logged. */
   #inTrouble = false;
@@ -89,84 +82,61 @@ export class EventSender {
     this.#timer.unref();
   }
 
-  /** Checks the outbox once; when it resolves, due events have been started as far as the limits allow. Calls do not overlap. */
+  /** Sends what is due; resolves when nothing is left that may be sent now. Calls do not overlap. */
   turn(): Promise<void> {
-    this.#turn ??= this.#look()
+    this.#turn ??= this.#work()
       .catch(() => this.#options.log.error('events could not be read: a bug'))
       .finally(() => (this.#turn = undefined));
     return this.#turn;
-  }
-
-  /** Resolves when nothing is in flight. */
-  async idle(): Promise<void> {
-    while (this.#sending.size > 0) await Promise.all(this.#sending.values());
   }
 
   /** Gives events in flight a moment to finish; others are sent again by the next sender. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
-    await this.#turn;
     const timer = setTimeout(() => this.#aborting.abort(), CLOSE_MS);
-    await this.idle();
+    await this.#turn;
     clearTimeout(timer);
-    await this.#settleAll();
+    await this.#recordAgain();
     if (this.#leaseUntilMs > this.#options.now()) await this.#options.outbox.release(this.#holder).catch(() => undefined);
   }
 
-  async #look(): Promise<void> {
-    const { outbox, now } = this.#options;
-    if (now() >= this.#renewAtMs) await this.#renew();
-    await this.#settleAll();
+  async #work(): Promise<void> {
+    const { outbox, now, log } = this.#options;
+    await this.#renew();
     if (now() >= this.#leaseUntilMs) this.counts.pending = 0;
-    if (!this.#mayBegin()) return;
-    const pending = await outbox.pending();
-    if (!isUnavailable(pending)) this.counts.pending = pending;
-    await this.#fill();
-    this.#begin();
+    await this.#recordAgain();
+    while (this.#mayBegin()) {
+      const pending = await outbox.pending();
+      if (!isUnavailable(pending)) this.counts.pending = pending;
+      const due = await outbox.due(LOOK);
+      if (isUnavailable(due)) return;
+      const queue = [...due];
+      const sendSome = async (): Promise<void> => {
+        for (let event: DueEvent | undefined; this.#mayBegin() && (event = queue.shift()) !== undefined; await this.#renew()) {
+          const { id } = event;
+          await this.#send(event).catch(() => log.error('an event could not be sent: a bug', { event_id: id }));
+        }
+      };
+      await Promise.all(Array.from({ length: SENDS_MAX }, sendSome));
+      if (due.length < LOOK) return;
+    }
   }
 
   async #renew(): Promise<void> {
     const { outbox, now } = this.#options;
     const askedAtMs = now();
+    if (askedAtMs < this.#renewAtMs) return;
+    this.#renewAtMs = askedAtMs + RENEW_MS;
     const held = await outbox.lease(this.#holder, LEASE_MS);
     if (held === true) this.#leaseUntilMs = askedAtMs + LEASE_MS;
     else if (held === false) this.#leaseUntilMs = -Infinity;
-    this.#renewAtMs = askedAtMs + (isUnavailable(held) ? POLL_MS : RENEW_MS);
+    if (isUnavailable(held)) this.#renewAtMs = askedAtMs + POLL_MS;
   }
 
   /** Anything started now must finish before the lease ends. */
   #mayBegin(): boolean {
-    return !this.#closed && this.#options.now() + SEND_MS < this.#leaseUntilMs && this.#unsettled.size < UNSETTLED_MAX;
-  }
-
-  /** Fetches what is due now, except events in flight and those whose result is not recorded yet. */
-  async #fill(): Promise<void> {
-    const known = this.#unsettled.size + this.#sending.size;
-    const due = await this.#options.outbox.due(LOOK + known);
-    if (isUnavailable(due)) return;
-    this.#queue = due.filter(({ id }) => !this.#sending.has(id) && !this.#unsettled.has(id));
-    this.#more = due.length === LOOK + known;
-  }
-
-  /** Starts due events as far as the limits allow. */
-  #begin(): void {
-    while (this.#sending.size < SENDS_MAX && this.#mayBegin()) {
-      const event = this.#queue.shift();
-      if (event === undefined) break;
-      const sending = this.#send(event)
-        .catch(() => this.#options.log.error('an event could not be sent: a bug', { event_id: event.id }))
-        .finally(() => {
-          this.#sending.delete(event.id);
-          this.#begin();
-        });
-      this.#sending.set(event.id, sending);
-    }
-    // Continue with a long list at once instead of waiting for the next poll.
-    if (this.#queue.length === 0 && this.#more && this.#mayBegin()) {
-      this.#more = false;
-      void this.turn();
-    }
+    return !this.#closed && this.#options.now() + SEND_MS < this.#leaseUntilMs && this.#unrecorded.length === 0;
   }
 
   async #send(event: DueEvent): Promise<void> {
@@ -174,7 +144,7 @@ export class EventSender {
     const [stored, team] = await Promise.all([outbox.read(event), teams.findTeam(event.teamId)]);
     if (isUnavailable(stored) || (team !== undefined && isUnavailable(team))) return;
     // Only its list entry was left.
-    if (stored === undefined) return this.#settle(event.id, () => outbox.remove(event));
+    if (stored === undefined) return this.#record(() => outbox.remove(event));
     const failure = await send({ ...stored, reference: team?.reference }, this.#aborting.signal);
     // Unknown whether it arrived, so it will be sent again.
     if (this.#aborting.signal.aborted && failure !== undefined) return;
@@ -182,8 +152,8 @@ export class EventSender {
     else this.counts.failed++;
     this.#logTrouble(failure);
     const pauseMs = RETRY_AFTER_MS[event.tries];
-    if (failure === undefined) return this.#settle(event.id, () => outbox.remove(event));
-    if (pauseMs !== undefined) return this.#settle(event.id, () => outbox.postpone(event, pauseMs));
+    if (failure === undefined) return this.#record(() => outbox.remove(event));
+    if (pauseMs !== undefined) return this.#record(() => outbox.postpone(event, pauseMs));
     this.counts.dropped++;
     const { teamId, facts, id } = stored;
     this.#options.log.error('an event was dropped: its receiver has not taken it for three days', {
@@ -192,17 +162,15 @@ export class EventSender {
       team: teamId,
       ...failure,
     });
-    await this.#settle(event.id, () => outbox.remove(event));
+    await this.#record(() => outbox.remove(event));
   }
 
-  /** Records the result for an event; retried later if the store is unavailable. */
-  async #settle(id: string, write: () => Promise<StoreUnavailable | undefined>): Promise<void> {
-    this.#unsettled.set(id, write);
-    if ((await write()) === undefined) this.#unsettled.delete(id);
+  async #record(write: () => Promise<StoreUnavailable | undefined>): Promise<void> {
+    if ((await write()) !== undefined) this.#unrecorded.push(write);
   }
 
-  async #settleAll(): Promise<void> {
-    await Promise.all([...this.#unsettled].filter(([id]) => !this.#sending.has(id)).map(([id, write]) => this.#settle(id, write)));
+  async #recordAgain(): Promise<void> {
+    await Promise.all(this.#unrecorded.splice(0).map((write) => this.#record(write)));
   }
 
   /** Logs when the receiver starts rejecting events, at most once a minute, and when it accepts them again. */
