@@ -58,48 +58,37 @@ export interface Reservation {
 }
 
 /**
- * The possible answers, in the order in which they are checked:
+ * The possible answers, in the order in which they are checked. Rules 1 and 2 change nothing; from the end of rule 3 on a slot is taken
+ * and the request is counted in its windows, whatever follows.
  *
- * 1. `admitted` with the reservation that is open under this id, if there is one: nothing changes. Any other id is new, whatever it was.
- * 2. `key_unknown`: the team has no record of the key; whichever cache named it is stale. `key_revoked`: revoked, disabled, or
- *    expired (from `expiresAtMs` on). `address_wanted`: the key is restricted to certain addresses and the request carried
- *    none. `address_refused`: the address is not allowed. `scope_wanted`: the key has scopes and the request carried none.
- *    `scope_missing`: the route's is not among them. `tag_disabled`: the request's tag has settings (`TagRegistry`) that disable it. None
- *    of these changes anything.
- * 3. `rate_limited`: `limit` requests were admitted within the last 1,000 ms. A slot in the window is free again after exactly
- *    1,000 ms. The key's last use is stamped, no slot is taken. The team's window is checked first, then the key's if it has
- *    its own rate, then the tag's, whose refusals have `of`: a request takes a slot in all or in none. Then the limits by minute to
- *    month, the team's first, then the key's, then the tag's: the refusal names the `window`, and `retryAfterMs` is until it ends. A request exceeds
- *    one of requests if it has no place left, one of characters if those to reserve do not fit what is left; if they do not fit
- *    the whole number, it is judged in 7. `WindowCounts` (domain/window-counts.ts) has the rules. From here on a slot is taken, the
- *    request is counted in its windows and the last use is stamped, whatever follows.
- * 4. `text_too_long`: `characters` exceeds the plan's limit per request.
- * 5. `admitted` without a reservation, if none was requested.
- * 6. `glossary_missing`, `glossary_mismatch`.
- * 7. `quota_exceeded` by a window of the team, then of the key, then of the tag, whose whole number is less than the requested characters: has
- *    `window`, and `periodEndMs` is its end. Otherwise by the key's own limit: the key's used + held + requested characters in the
- *    team's current period would exceed it; `characterLimit` is the key's, `overageCapMinor` is 0, and `of` is set. Otherwise by the tag's: what was charged to requests with the
- *    tag and is held by them in the period, as far as it was counted since the tag has settings, and the requested characters would
- *    exceed it; with the same members. Otherwise, for a test key of a plan with a `testAllowance`: what is used, held and requested of that in the current period would exceed it;
- *    `characterLimit` is the allowance, `overageCapMinor` is 0, and `of` is set. Otherwise `quota_exceeded` by the team's: used +
- *    held + requested characters in the current period, without those of the allowance, would exceed its limit and overage. `credit_exhausted`: the
- *    balance less held credit does not cover the price. Requested are those to reserve.
- * 8. `admitted` with a reservation. One of the allowance holds no credit and costs nothing when it is committed, whatever the plan
- *    is by then.
+ * | | answer | when |
+ * |---|---|---|
+ * | 1 | `admitted` with the open reservation | the id is open already; any other id is new, whatever it was |
+ * | 2 | `key_unknown` | the team has no record of the key; whichever cache named it is stale |
+ * | | `key_revoked` | revoked, disabled, or expired (from `expiresAtMs` on) |
+ * | | `address_wanted`, `address_refused` | only certain addresses may use the key, and the request carried none, or another |
+ * | | `scope_wanted`, `scope_missing` | the key has scopes, and the request carried none, or another |
+ * | | `tag_disabled` | the settings of the request's tag (`TagRegistry`) say so |
+ * | 3 | `rate_limited` | `limit` requests were admitted within the last 1,000 ms: of the team, then the key, then the tag |
+ * | | `rate_limited` with `window` | no place, or not the characters to reserve, is left in a window of theirs, in the same order |
+ * | 4 | `text_too_long` | `characters` exceeds the plan's limit per request |
+ * | 5 | `admitted` without a reservation | none was requested |
+ * | 6 | `glossary_missing`, `glossary_mismatch` | |
+ * | 7 | `quota_exceeded` with `window` | a window's whole number is less than the characters; `periodEndMs` is its end |
+ * | | `quota_exceeded` with `of` | used + held + requested exceed the key's limit in the period, the tag's, or the `testAllowance` |
+ * | | `quota_exceeded` | the same for the team, without the allowance, with its overage |
+ * | | `credit_exhausted` | the balance less held credit does not cover the price |
+ * | 8 | `admitted` with a reservation | one of the allowance holds no credit and costs nothing, whatever the plan is by its commit |
  *
- * Reservations whose lease has ended count as released from that millisecond on, even if no sweep has run yet. When a period
- * has ended, the one that contains `now` becomes current; open reservations stay in theirs. If the clock steps back, the
- * window's slots move with it: the intervals between them are kept and the newest counts as happening now, so that no team is
- * locked out for more than a second or admitted twice. A key's window is separate: it is checked, and moved, when the key's
- * rate is checked; a tag's likewise.
+ * A slot is free again after exactly 1,000 ms; a request takes one in every rate that applies, or in none. The key's last use is stamped
+ * from rule 3 on. What a window counts: `WindowCounts` (ledger/counter.ts).
  *
- * With `reportRate`, every answer that took a slot carries `rate`, as it stood when the decision was made: the team's window,
- * or the key's or the tag's, marked by `of`, if that has fewer free slots; and `windows`, if there are limits by minute to month: the state of
- * each of them after this request, in the order in which they are checked. Otherwise there is neither; after `rate_limited` there are no free slots
- * anyway.
+ * Reservations whose lease has ended count as released from that millisecond on. When a period has ended, the one that contains `now`
+ * becomes current; open reservations stay in theirs. If the clock steps back, slots move with it: intervals are kept and the newest
+ * counts as happening now, so that no team is locked out for more than a second or admitted twice.
  *
- * With `reportPlan`, every answer that took a slot carries `plan`, the current name of the team's plan, and so does a repeated
- * open reservation. Otherwise there is none.
+ * Answers of rules 4 to 8 carry `rate` and `windows` with `reportRate` (the rate with the fewest free slots, every window in order, after
+ * this request), and the name of the team's `plan` with `reportPlan`; the latter also a repeated reservation.
  */
 export type Admission =
   | { readonly kind: 'key_unknown' }
@@ -126,10 +115,9 @@ export interface RateLimited extends WhichLimit {
   readonly retryAfterMs: number;
   /**
    * For how long from now on the store would refuse this key, from this address, for the same reason, if nobody changes the team
-   * or the key: at least 0, at most `retryAfterMs`. Until then the gateway answers such requests itself; if it is absent, it asks
-   * each time. Of a tag's limit only requests with that tag, of another's all but those with a disabled tag, which comes first. A
-   * clock of whole milliseconds may be nearly one behind, so it promises one less. It ends when the key expires, and with the
-   * period: another plan may begin. 0 for a window of characters, which a release may free.
+   * or the key: at least 0, at most `retryAfterMs`. Until then the gateway answers such requests with the same tag itself; if it is
+   * absent, it asks each time. A clock of whole milliseconds may be nearly one behind, so it promises one less. It ends when the key
+   * expires, and with the period: another plan may begin. 0 for a window of characters, which a release may free.
    */
   readonly fullForMs?: number | undefined;
 }
