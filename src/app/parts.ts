@@ -22,7 +22,7 @@ import { FailureLog } from '../runtime/failure-log.ts';
 import { Forgetting, GlossaryUpkeepTimer } from '../runtime/forgetting.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
-import { PlanRecord } from '../runtime/plan-record.ts';
+import { RunningRecord } from '../runtime/running-record.ts';
 import { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
 import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
@@ -81,7 +81,7 @@ export async function openParts(opening: Opening) {
     }),
   );
   const trials = down.closing('engine trials', tryEngines(triedEngines(opened), log));
-  const planRecord = down.closing('plan record', new PlanRecord({ records: store.gateways, file: config.file }, config.plans));
+  const runningRecord = down.closing('running record', new RunningRecord(store.gateways, config.file));
   const forgetful = [...opened.plugins.forgetful, ...upkeep.forgetful, ...(documents === undefined ? [] : [forgetfulDocuments(documents)])];
   // Nothing besides the store has data of teams where there are none.
   if (forgetful.length > 0) down.closing('forgetting', new Forgetting({ audit: store.audit, plugins: forgetful, log, nowMs }));
@@ -91,7 +91,7 @@ export async function openParts(opening: Opening) {
     refusals,
     offers,
     trials,
-    planRecord,
+    runningRecord,
     client: clientAddressReader(config.listen_trusted_proxies, config.listen_client_address),
     full: new KnownFullWindows({ keysMax: FULL_WINDOWS_MAX, now: monotonicMs }),
     live: new LiveWindow(nowMs),

@@ -38,8 +38,8 @@ const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** Rejects with a `ConfigError` or `StoreError`. */
 export async function openServing(opening: Opening): Promise<Serving> {
   const serving = new Serving(await openParts(opening));
-  // Before the gateway reports that it is ready, so that a command run then finds its plans in the store.
-  await serving.parts.planRecord.leave();
+  // Before the gateway reports that it is ready, so that a command run then finds that it runs.
+  await serving.parts.runningRecord.leave();
   return serving;
 }
 
@@ -173,12 +173,11 @@ export class Serving implements ServingProcesses {
 
   /** Applies the languages, engine replicas, pairs, routing and certificate of a configuration that has been checked. */
   replace(next: Config): void {
-    const { engines, settings, offers, trials, planRecord } = this.parts;
+    const { engines, settings, offers, trials } = this.parts;
     for (const { name, urls } of next.engines) engines.byName.get(name)!.setUrls(urls);
     offers.replace(offeredBy(next, settings));
     trials.tryAll();
     this.#config = next;
-    planRecord.replace(next.plans);
     this.#renewTls(next);
   }
 

@@ -1,6 +1,4 @@
-// Records that gateways keep in the store about themselves, so that a command run with a different configuration is noticed
-// before it does harm.
-import type { TeamLimits } from '../domain/plan.ts';
+// Records that gateways keep in the store about themselves, so that no command takes a store away from them.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /** One per host and configuration file: a restart replaces it. */
@@ -8,8 +6,6 @@ export interface GatewayRecord {
   readonly host: string;
   /** Absolute path of the configuration file. */
   readonly file: string;
-  /** The numbers of each plan, keyed by plan name. */
-  readonly plans: Readonly<Record<string, TeamLimits>>;
 }
 
 export interface GatewayRecords {

@@ -20,13 +20,13 @@ export class RecordGateways implements GatewayRecords {
     this.#space = space;
   }
 
-  async leave({ host, file, plans }: GatewayRecord): Promise<StoreUnavailable | undefined> {
+  async leave({ host, file }: GatewayRecord): Promise<StoreUnavailable | undefined> {
     const known = await this.#all();
     if (isUnavailable(known)) return known;
     const own = nameOf({ host, file });
     const others = known.map(nameOf).filter(({ id }) => id !== own.id);
     return this.#space.change(SHARED_RECORDS, others, (values, { nowMs }) => {
-      const kept: KeptGateway = { host, file, plans, seenAtMs: nowMs };
+      const kept: KeptGateway = { host, file, seenAtMs: nowMs };
       const isOld = (value: string | undefined): boolean => value !== undefined && readGateway(value).seenAtMs < nowMs - RECORD_KEPT_MS;
       const remove = others.filter((_, i) => isOld(values[i]));
       return { result: undefined, remove, put: [{ ...own, value: JSON.stringify(kept) }] };
@@ -40,7 +40,7 @@ export class RecordGateways implements GatewayRecords {
     return known
       .filter(({ seenAtMs }) => seenAtMs >= nowMs! - withinMs)
       .toSorted((one, other) => (nameOf(one).id < nameOf(other).id ? -1 : 1))
-      .map(({ host, file, plans }) => ({ host, file, plans }));
+      .map(({ host, file }) => ({ host, file }));
   }
 
   async #all(): Promise<readonly KeptGateway[] | StoreUnavailable> {

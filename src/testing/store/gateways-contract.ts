@@ -1,7 +1,6 @@
 // Part of the store contract: records of gateways about themselves.
 import { expect } from '../expect.ts';
-import type { GatewayRecord } from '../../ports/gateway-records.ts';
-import { GENEROUS_QUOTA, newId, PREPAID } from './team-under-test.ts';
+import { newId } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const DAY_MS = 86_400_000;
@@ -11,19 +10,18 @@ export function gatewaysContract(it: AddStoreCase, subject: Subject): void {
     const found = await subject.again.gateways.recent(withinMs);
     return 'kind' in found ? found : found.filter(({ file }) => file.includes(mark));
   };
-  const record = (host: string, file: string, plans: GatewayRecord['plans'] = { pro: GENEROUS_QUOTA }) => ({ host, file, plans });
+  const record = (host: string, file: string) => ({ host, file });
 
   it('a gateway’s record is visible to others, and replaced by the next one of the same host and file', async () => {
     const mark = newId();
     expect(await subject.store.gateways.leave(record('b', `/etc/${mark}.yaml`))).toBeUndefined();
     expect(await subject.store.gateways.leave(record('a', `/etc/${mark}.yaml`))).toBeUndefined();
     expect(await subject.store.gateways.leave(record('a', `/opt/“${mark}”.yaml`))).toBeUndefined();
-    const plans = { 'pro-2': PREPAID, free: { ...GENEROUS_QUOTA, requestsPerSecond: 7 } };
-    expect(await subject.store.gateways.leave(record('b', `/etc/${mark}.yaml`, plans))).toBeUndefined();
+    expect(await subject.store.gateways.leave(record('b', `/etc/${mark}.yaml`))).toBeUndefined();
     expect(await recent(mark)).toEqual([
       record('a', `/etc/${mark}.yaml`),
       record('a', `/opt/“${mark}”.yaml`),
-      record('b', `/etc/${mark}.yaml`, plans),
+      record('b', `/etc/${mark}.yaml`),
     ]);
   });
 

@@ -269,7 +269,7 @@ describe('refused in one line:', () => {
     await store.close();
     await copy(from, servers[0]!.url);
     const serving = promisedStore(await openRedisStore({ url: servers[0]!.url, log: SILENT, commandTimeoutMs: 5000 }));
-    await serving.gateways.leave({ host: 'h', file: 'f', plans: {} });
+    await serving.gateways.leave({ host: 'h', file: 'f' });
     await expect(copy(servers[0]!.url, sqliteUrl())).rejects.toThrow(/^the store redis:\S+ was in use by a gateway within the last minute/);
     await serving.close();
   });
