@@ -1,6 +1,6 @@
 // Settles reservations: passes each verdict to the ledger at once, and repeats it by id while the outcome is unknown.
 import type { AskedResolution, Ledger, Reservation, Resolution, SettlementResult, Settlements, Verdict } from '../ports/ledger.ts';
-import type { RequestTrace, SettlementTrace } from '../domain/request-trace.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
 import type { Log } from '../ports/log.ts';
 
 interface SettlementQueueOptions {
@@ -73,79 +73,48 @@ export class SettlementQueue implements Settlements {
     { teamId, requestId }: Pick<Reservation, 'teamId' | 'requestId'>,
     { verdict, characters, trace, leftMs = 0, settled }: NewSettlement,
   ): void {
+    const { ledger, leaseMs, now } = this.#options;
     this.open++;
-    const untilMs = this.#options.now() + Math.max(this.#options.leaseMs, leftMs);
-    const open = new OpenSettlement(teamId, requestId, verdict, characters, untilMs, this, trace?.settlement(verdict), settled);
-    if (this.open > OPEN_MAX) this.#done(open, 'abandoned');
-    else this.#options.ledger.resolve(open);
+    // When the store releases the reservation automatically.
+    const untilMs = now() + Math.max(leaseMs, leftMs);
+    const settlement = trace?.settlement(verdict);
+    let tries = 1;
+    const done = (result: SettlementResult): void => {
+      settlement?.ended(result, tries);
+      settled?.(result);
+      this.#done({ teamId, requestId, verdict }, result);
+    };
+    const asked: AskedResolution = {
+      teamId,
+      requestId,
+      verdict,
+      characters,
+      answered: (resolution) => {
+        if (resolution.kind !== 'unavailable') {
+          const isLost = resolution.kind === 'absent' && verdict === 'commit' && tries === 1;
+          return done(isLost ? 'expired' : resolution.kind);
+        }
+        const delayMs = Math.min(RETRY_FIRST_MS * 2 ** (tries - 1), RETRY_MAX_MS);
+        if (this.#closed || now() + delayMs >= untilMs) return done('abandoned');
+        const timer = setTimeout(() => {
+          this.#timers.delete(timer);
+          tries++;
+          ledger.resolve(asked);
+        }, delayMs);
+        this.#timers.add(timer);
+      },
+      failed: () => asked.answered(BUG),
+    };
+    if (this.open > OPEN_MAX) done('abandoned');
+    else ledger.resolve(asked);
   }
 
-  /** Only for `OpenSettlement`: the ledger's answer to one. */
-  conclude(open: OpenSettlement, resolution: Resolution): void {
-    if (resolution.kind !== 'unavailable') {
-      const isLost = resolution.kind === 'absent' && open.verdict === 'commit' && open.tries === 1;
-      return this.#done(open, isLost ? 'expired' : resolution.kind);
-    }
-    const delayMs = Math.min(RETRY_FIRST_MS * 2 ** (open.tries - 1), RETRY_MAX_MS);
-    if (this.#closed || this.#options.now() + delayMs >= open.untilMs) return this.#done(open, 'abandoned');
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      open.tries++;
-      this.#options.ledger.resolve(open);
-    }, delayMs);
-    this.#timers.add(timer);
-  }
-
-  #done(open: OpenSettlement, result: SettlementResult): void {
+  #done({ teamId, requestId, verdict }: Pick<AskedResolution, 'teamId' | 'requestId' | 'verdict'>, result: SettlementResult): void {
     this.open--;
-    this.#options.onSettled(open.verdict, result);
-    open.trace?.ended(result, open.tries);
-    open.settled?.(result);
-    const isLost = open.verdict === 'commit' && (result === 'expired' || result === 'abandoned');
-    if (isLost)
-      this.#options.log.warn('a delivered translation was not charged', { request_id: open.requestId, team: open.teamId, result });
+    this.#options.onSettled(verdict, result);
+    const isLost = verdict === 'commit' && (result === 'expired' || result === 'abandoned');
+    if (isLost) this.#options.log.warn('a delivered translation was not charged', { request_id: requestId, team: teamId, result });
     if (this.open === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
-  }
-}
-
-class OpenSettlement implements AskedResolution {
-  readonly teamId: string;
-  readonly requestId: string;
-  readonly verdict: Verdict;
-  readonly characters: number | undefined;
-  /** The end of the lease, when the store releases the reservation automatically. */
-  readonly untilMs: number;
-  tries = 1;
-  readonly trace: SettlementTrace | undefined;
-  readonly settled: NewSettlement['settled'];
-  readonly #queue: SettlementQueue;
-
-  constructor(
-    teamId: string,
-    requestId: string,
-    verdict: Verdict,
-    characters: number | undefined,
-    untilMs: number,
-    queue: SettlementQueue,
-    trace: SettlementTrace | undefined,
-    settled: NewSettlement['settled'],
-  ) {
-    this.teamId = teamId;
-    this.requestId = requestId;
-    this.verdict = verdict;
-    this.characters = characters;
-    this.untilMs = untilMs;
-    this.trace = trace;
-    this.settled = settled;
-    this.#queue = queue;
-  }
-
-  answered(resolution: Resolution): void {
-    this.#queue.conclude(this, resolution);
-  }
-
-  failed(): void {
-    this.#queue.conclude(this, BUG);
   }
 }
 
