@@ -133,7 +133,7 @@ const BIGINT = 20;
 /** The database or its server takes no writes. */
 const READ_ONLY = '25006';
 const DAY_MS = 86_400_000;
-const ALL_DAYS = { from: -1, to: 2 ** 31 - 1 };
+const ALL_DAYS = { from: 0, to: 2 ** 31 - 1 };
 
 const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs",
   t.reference, t.next_plan as "nextPlan"`;

@@ -28,7 +28,6 @@ export interface TeamDays {
 /** What was charged to a key, on a day, in a period: all that is shown or invoiced is a sum of these. */
 export interface ChargeRow {
   readonly keyId: string;
-  /** -1 in a sum over days that are no longer kept. */
   readonly day: number;
   readonly period: number;
   readonly characters: number;

@@ -17,7 +17,7 @@ import { readGlossaryTables } from './records/glossary-record.ts';
 import type { DictionaryContents, GlossaryContents } from './records/glossary-record.ts';
 import { readRefusals } from './records/record-refusals.ts';
 import type { TeamTable } from './records/record-tables.ts';
-import { accountPeriods, chargedIn, UNKNOWN } from './records/usage-rows.ts';
+import { accountPeriods, chargedIn } from './records/usage-rows.ts';
 
 type Contradiction = readonly [what: string, detail: string, keyId?: string];
 
@@ -236,7 +236,7 @@ function* tags({ table, charges: ofTeam }: JudgedAccount): Iterable<Contradictio
     yield ['tag', 'a tag has counts that are not whole numbers'];
   if ([...earlier.keys()].some((tag) => !counts.has(tag))) yield ['tag', 'there are days of a tag without counts'];
   // Days of keys that are no longer kept are dropped some time before those of tags.
-  const firstDay = Math.min(...ofTeam.map(({ day }) => (day === UNKNOWN ? Infinity : day)));
+  const firstDay = Math.min(...ofTeam.map(({ day }) => day));
   for (const [day, ofTags] of Map.groupBy(all, (one) => one.day)) {
     const [tagged, charge] = [charactersOf(ofTags), charactersOf(ofTeam.filter((one) => one.day === day))];
     if (day >= firstDay && tagged > charge) yield ['tag', `on day ${day} its tags have ${tagged} characters, its keys ${charge}`];

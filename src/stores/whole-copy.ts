@@ -11,7 +11,7 @@ import { UNMARKED } from './records/copy-mark.ts';
 import { OF_TEAM } from './records/document-record.ts';
 import { readGlossary, readTotals, TOTALS } from './records/glossary-record.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
-import { daysOf, UNKNOWN } from './records/usage-rows.ts';
+import { daysOf } from './records/usage-rows.ts';
 import type { WholeStore } from './whole-store.ts';
 
 const NO_COUNTS = {
@@ -148,7 +148,7 @@ class Tally {
     counts.keys += keys.length;
     counts.glossaries += records.filter(({ table }) => table === 'glossaries').length;
     counts.periods += usedPeriods(account).length;
-    counts.days += daysOf(charges, []).filter(({ day }) => day !== UNKNOWN).length;
+    counts.days += daysOf(charges, []).length;
     counts.openReservations += requests.length;
     for (const { characters, ofAllowance } of charges) {
       counts.characters += characters;

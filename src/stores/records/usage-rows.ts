@@ -16,9 +16,6 @@ import type {
 } from '../../ports/usage-history.ts';
 import type { WholeAccount } from '../../ports/whole-accounts.ts';
 
-/** In place of a day: of a sum in which it is not known. */
-export const UNKNOWN = -1;
-
 /** What is stored of a team's usage. */
 export interface UsageRows extends Pick<WholeAccount, 'team' | 'ended' | 'openingMicro' | 'charges'> {
   /** `undefined` if only the usage is kept. */

@@ -1,19 +1,17 @@
 // What no request does: teams are brought up to date whose period or leases have ended, what was interrupted is completed, and what is no
 // longer kept is deleted. One gateway at a time does it.
 import { randomBytes } from 'node:crypto';
-import { dayOf } from '../../domain/period.ts';
+import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/tag-counts.ts';
-import type { ChargeRow } from '../../ports/usage-history.ts';
-import { UNKNOWN } from '../records/usage-rows.ts';
+import type { EndedPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
-import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
-import type { Write } from './redis-link.ts';
-import { chargesOf } from './redis-usage.ts';
+import { ERASURES_KEY, groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
+import { chargesOf, endedOf, usageRows } from './redis-usage.ts';
 import type { TeamAccounts } from './team-accounts.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
 import { chargeFields, FIELD, readPeriod } from './team-fields.ts';
@@ -37,8 +35,8 @@ interface JanitorOptions {
 const LEASE_MS = 10_000;
 /** What is no longer kept is looked for this often, in milliseconds. */
 const PRUNE_EVERY_MS = 600_000;
-/** How many deletions of days are written at a time. */
-const DAYS_PIECE = 200;
+/** How many fields are deleted at a time. */
+const PIECE = 200;
 
 export class RedisJanitor {
   readonly #options: JanitorOptions;
@@ -120,27 +118,25 @@ export class RedisJanitor {
     if (isDue) await accounts.catchUp(teamId);
   }
 
-  /** Days that are no longer kept become sums by period, which stay. */
+  /** Periods that are no longer kept go, and what was charged in them; of a deleted team that has nothing else, all that is left. */
   async #prune(teamId: string): Promise<void> {
-    const { accounts, records, keptDays } = this.#options;
-    const nowMs = await accounts.link.now();
-    const first = dayOf(nowMs) - keptDays;
-    const old = (await chargesOf(accounts, teamId)).filter(({ day }) => day !== UNKNOWN && day < first);
-    for (let at = 0; at < old.length; at += DAYS_PIECE) await this.#fold(teamId, old.slice(at, at + DAYS_PIECE));
-    await pruneTags(records, teamId, first, nowMs);
-  }
-
-  /** Sums that are changed meanwhile only grow by what is added here; if a day has changed, the next round does it. */
-  async #fold(teamId: string, old: readonly ChargeRow[]): Promise<void> {
-    const read = old.flatMap((charge) => chargeFields(charge));
-    const sums = old.flatMap((charge) => chargeFields({ ...charge, day: UNKNOWN }));
-    await this.#options.accounts.link.compare(teamId, {
-      fields: read.map(([field, text]) => [OF_TEAM.days, field, text] as const),
-      write: [
-        ['HDEL', OF_TEAM.days, ...read.map(([field]) => field)],
-        ...sums.map(([field, value]): Write => ['HINCRBY', OF_TEAM.days, field, value]),
-      ],
-      frees: true,
-    });
+    const { accounts, index, records, keptDays } = this.#options;
+    const { link } = accounts;
+    const base = groupKey(teamId);
+    const nowMs = await link.now();
+    const [draft, charges, ended] = [await accounts.read(teamId), await chargesOf(accounts, teamId), await endedOf(accounts, teamId)];
+    const rows = usageRows(draft, charges, ended, nowMs);
+    if (rows === undefined) return;
+    const isOld = ({ number, endMs }: EndedPeriod): boolean => endMs < nowMs - keptDays * DAY_MS && number < rows.firstOpen;
+    const [old, kept] = [ended.filter(isOld), ended.filter((one) => !isOld(one))];
+    if (old.length > 0) await link.ask((redis) => redis.hdel(base + OF_TEAM.periods, ...old.map(({ number }) => String(number))));
+    const numbers = new Set([...kept, ...(rows.period === undefined ? [] : [rows.period])].map(({ number }) => number));
+    const gone = charges.filter(({ period }) => !numbers.has(period)).flatMap((charge) => chargeFields(charge).map(([field]) => field));
+    for (let at = 0; at < gone.length; at += PIECE)
+      await link.ask((redis) => redis.hdel(base + OF_TEAM.days, ...gone.slice(at, at + PIECE)));
+    await pruneTags(records, teamId, dayOf(nowMs) - keptDays, nowMs);
+    if (numbers.size > 0 || (await link.ask((redis) => redis.sismember(ERASURES_KEY, teamId))) === 1) return;
+    await index.remove(teamId);
+    await link.ask((redis) => redis.unlink(base));
   }
 }

@@ -53,7 +53,7 @@ export async function chargesOf({ link }: TeamAccounts, teamId: string): Promise
   return readCharges(await link.ask((redis) => redis.hgetall(groupKey(teamId) + OF_TEAM.days)));
 }
 
-async function endedOf({ link }: TeamAccounts, teamId: string): Promise<readonly EndedPeriod[]> {
+export async function endedOf({ link }: TeamAccounts, teamId: string): Promise<readonly EndedPeriod[]> {
   return endedPeriods(await link.ask((redis) => redis.hvals(groupKey(teamId) + OF_TEAM.periods)));
 }
 

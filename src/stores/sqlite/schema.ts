@@ -59,8 +59,7 @@ CREATE TABLE key_accounts (
 CREATE TABLE window_counts (
   team INTEGER, subject TEXT, counts TEXT NOT NULL CHECK (json_valid(counts)), PRIMARY KEY (team, subject)
 ) STRICT, WITHOUT ROWID;
--- What was charged: all that is shown or invoiced is a sum of these. What a copy has written is summed by day, with the period -1,
--- and again by period, with the day -1.
+-- What was charged: all that is shown or invoiced is a sum of these.
 CREATE TABLE usage (
   team INTEGER, key INTEGER, period_no INTEGER, day INTEGER, characters INTEGER NOT NULL CHECK (characters ${WHOLE}),
   requests INTEGER NOT NULL CHECK (requests ${WHOLE}), micro INTEGER NOT NULL CHECK (micro ${WHOLE}),

@@ -6,7 +6,6 @@ import type { DayRange } from '../../domain/usage-days.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
-import { UNKNOWN } from '../records/usage-rows.ts';
 import { ERASING, NOT_ERASED } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
@@ -29,7 +28,7 @@ const SQL = {
   ),
   running: objects<PeriodRow>(`SELECT ${PERIOD} FROM periods WHERE team = ? AND plan IS NULL`),
   firstOpen: tuples<[no: number | null]>('SELECT min(period_no) FROM operations WHERE team = ?'),
-  sums: objects<ChargeRow>(`SELECT k.key_id AS keyId, ${UNKNOWN} AS day, period_no AS period, sum(characters) AS characters,
+  sums: objects<ChargeRow>(`SELECT k.key_id AS keyId, 0 AS day, period_no AS period, sum(characters) AS characters,
       sum(requests) AS requests, sum(micro) AS micro, sum(of_allowance) AS ofAllowance
     FROM usage u JOIN keys k ON k.no = u.key WHERE u.team = ? GROUP BY period_no, u.key ORDER BY u.key`),
   charges: objects<NumberedCharge>(`SELECT u.key, k.key_id AS keyId, u.day, u.period_no AS period, u.characters, u.requests, u.micro,
@@ -105,7 +104,7 @@ export class SqliteUsage implements UsageSource {
     const { key, period, day } = BEFORE_ALL;
     return {
       ...this.#rowsOf(row, 0, true),
-      charges: this.#sql.charges.all(row.no, key, period, day, UNKNOWN, Number.MAX_SAFE_INTEGER, -1),
+      charges: this.#sql.charges.all(row.no, key, period, day, 0, Number.MAX_SAFE_INTEGER, -1),
     };
   }
 
