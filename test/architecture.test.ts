@@ -109,13 +109,13 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   yaml: 'config/',
   'prom-client': 'ops/',
   // Markup in texts of DeepL's API, and documents.
-  parse5: ['plugins/deepl-v2/', 'documents/'],
+  parse5: 'documents/',
   saxes: ['plugins/deepl-v2/', 'documents/'],
   '@opentelemetry/api': 'telemetry/',
   '@opentelemetry/exporter-trace-otlp-proto': 'telemetry/',
   '@opentelemetry/resources': 'telemetry/',
   '@opentelemetry/sdk-trace': 'telemetry/',
-  ulid: 'domain/',
+  ulid: ['domain/', 'plugins/deepl-v2/'],
   'http-proxy-3': 'forward/upstream.ts',
   // Types besides the one import, which happens only if a provider is configured.
   'openid-client': ['runtime/oidc-provider.ts'],

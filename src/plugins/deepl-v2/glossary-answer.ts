@@ -1,4 +1,5 @@
 // The answers about glossaries, with their ids and languages, and the refusals that all their routes share.
+import { ulidToUUID, uuidToULID } from 'ulid';
 import { baseCode, NO_HEADERS, refuse } from 'lingate';
 import type { DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome } from 'lingate';
 
@@ -42,26 +43,15 @@ function shownTime(ms: number): string {
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Crockford's base 32. */
-const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const ULID_LENGTH = 26;
-const UUID_DIGITS = 32;
 
 /** The canonical ULID; `undefined` if this is not a UUID. */
 export function ulidOf(uuid: string): string | undefined {
-  if (!UUID.test(uuid)) return undefined;
-  let bits = BigInt(`0x${uuid.replaceAll('-', '')}`);
-  let ulid = '';
-  for (; ulid.length < ULID_LENGTH; bits >>= 5n) ulid = DIGITS.charAt(Number(bits & 31n)) + ulid;
-  return ulid;
+  return UUID.test(uuid) ? uuidToULID(uuid) : undefined;
 }
 
 /** For a canonical ULID. */
 export function uuidOf(ulid: string): string {
-  let bits = 0n;
-  for (const digit of ulid) bits = (bits << 5n) | BigInt(DIGITS.indexOf(digit));
-  const hex = bits.toString(16).padStart(UUID_DIGITS, '0');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return ulidToUUID(ulid).toLowerCase();
 }
 
 /** For a code of any case, with or without a region; `undefined` if it is not a source. */
