@@ -1,5 +1,5 @@
 // The table of store faults in test/README.md, row by row: readiness, metrics, log and callers during each, and the recovery.
-import { mkdir, mkdtemp, rename, rm, rmdir, chmod, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, rmdir, chmod, link, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -227,8 +227,8 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'Redis that has died',
-    // Closed if a command was under way in that moment.
-    cause: ['ECONNREFUSED', 'closed'],
+    // Another if a command was under way, or being written, in that moment.
+    cause: ['ECONNREFUSED', 'closed', 'EPIPE', 'ECONNRESET'],
     up: 0,
     async make(place) {
       const persistent = ['--appendonly', 'yes', '--appendfsync', 'always', '--dir', place.folder];
@@ -257,9 +257,11 @@ const ROWS: readonly Row[] = [
     up: 1,
     make: (place) =>
       onSqlite(place, (file) => ({
+        // Without a moment in which there is none.
         async begin() {
-          await rename(file, `${file}.away`);
-          await writeFile(file, '');
+          await link(file, `${file}.away`);
+          await writeFile(`${file}.other`, '');
+          await rename(`${file}.other`, file);
         },
         end: () => rename(`${file}.away`, file),
       })),
