@@ -139,8 +139,11 @@ export class ResponseParser {
     if (end === -1) {
       this.#text = text;
       if (text.length === bytesMax) this.#reading = 'too_large';
-      // A server of another protocol should not have to be waited for.
-      else if (BARE_CR_OR_LF.test(text) || (this.#phase === 'head' && !text.startsWith(PROTOCOL.slice(0, text.length))))
+      // A server of another protocol should not have to be waited for. What came before is right, but for a return at its end.
+      else if (
+        BARE_CR_OR_LF.test(text.slice(text[before - 1] === '\r' ? before - 1 : before)) ||
+        (this.#phase === 'head' && !text.startsWith(PROTOCOL.slice(0, text.length)))
+      )
         this.#reading = 'malformed';
       return from + text.length - before;
     }
