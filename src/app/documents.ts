@@ -151,7 +151,7 @@ export type RunningDocuments = ReturnType<typeof startDocuments>;
 
 /** `inFlight` are the requests in flight in this process. */
 export function startDocuments(opened: NonNullable<OpenDocuments>, parts: ChainParts, chains: Chains, inFlight: () => number) {
-  const { documents, formats, sealer, meters, settings } = opened;
+  const { documents, formats, sealer, meters, nowMs, settings } = opened;
   const { store, metrics, newId, now } = parts;
   const files = chains.documents?.files;
   const current = new Set<Exchange>();
@@ -187,6 +187,7 @@ export function startDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
     formats,
     sealer,
     ledger: store.ledger,
+    nowMs,
     newId,
     log: parts.output.log,
     onEnd(end, document) {

@@ -87,6 +87,11 @@ interface TranslatedDocument {
   readonly billed: number;
 }
 
+/** Whether what was counted is reserved, and nothing else. */
+export function isCounted({ holds }: DocumentRecord): boolean {
+  return holds.every((one) => one.isCounted === true);
+}
+
 /** Each step returns what the next one needs, or how the work ends, which has a `kind`. */
 export class DocumentWork {
   readonly #claimed: ClaimedDocument;
@@ -104,13 +109,20 @@ export class DocumentWork {
   /** Never rejects for what an engine, a store or a file does. */
   async run(): Promise<WorkEnd> {
     if (this.#claimed.document.resultId !== undefined) {
-      const translated = await this.#begin(({ resultId }) => resultId !== undefined);
+      const translated = await this.#begin('translating', ({ resultId }) => resultId !== undefined);
       return 'kind' in translated ? translated : this.#charge(translated);
     }
-    const counted = await this.#countAndHold();
+    const counted = await this.#countAndHold('translating');
     if ('kind' in counted) return counted;
     const translation = (await this.#passed(counted)) ?? (await this.#translated(counted));
     return 'kind' in translation ? translation : this.#finish(counted.begun, translation);
+  }
+
+  /** Counts a document before its turn: what was counted is reserved from now on. It stays where it is in the queue. */
+  async count(): Promise<WorkEnd> {
+    const { document, nowMs } = this.#claimed;
+    const counted = isCounted(document) ? undefined : await this.#countAndHold(document.state);
+    return counted !== undefined && 'kind' in counted ? counted : { kind: 'again', afterMs: document.createdAtMs - nowMs };
   }
 
   /** A bug of ours showed: tried again like a failure of an engine, and not for ever. */
@@ -118,10 +130,10 @@ export class DocumentWork {
     return this.#refused(BUG);
   }
 
-  async #countAndHold(): Promise<CountedDocument | WorkEnd> {
+  async #countAndHold(state: DocumentRecord['state']): Promise<CountedDocument | WorkEnd> {
     const { formats, files } = this.#options;
     // After a pause of this process, another one may have gone on, and ended it.
-    const begun = await this.#begin(({ sourceId }) => sourceId !== undefined);
+    const begun = await this.#begin(state, ({ sourceId }) => sourceId !== undefined);
     if ('kind' in begun) return begun;
     const bytes = await this.#source(begun);
     if (isUnavailable(bytes)) return LATER;
@@ -276,11 +288,9 @@ export class DocumentWork {
   }
 
   /** Names this work in the document's record, unless it is lost, gone, or not ready for it any more. */
-  #begin(isReady: (known: DocumentRecord) => boolean): Promise<DocumentRecord | WorkEnd> {
+  #begin(state: DocumentRecord['state'], isReady: (known: DocumentRecord) => boolean): Promise<DocumentRecord | WorkEnd> {
     const { worker } = this.#claimed;
-    return this.#write((known) =>
-      !this.#isLost && isReady(known) && known.isRemoved !== true ? { ...known, state: 'translating', worker } : undefined,
-    );
+    return this.#write((known) => (!this.#isLost && isReady(known) && known.isRemoved !== true ? { ...known, state, worker } : undefined));
   }
 
   /** Of a document that names this work. */

@@ -1,12 +1,15 @@
 // The worker of one process: claims documents that are due, in turn by team, and works on a few of them at a time.
+import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
 import { removeDocument } from './document-charge.ts';
-import { DocumentWork } from './document-work.ts';
+import { DocumentWork, isCounted } from './document-work.ts';
 import type { DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
 export interface DocumentWorkerOptions extends DocumentWorkOptions {
+  /** The store's clock, as far as it is known. */
+  readonly nowMs: () => number;
   readonly log: Log;
   /** Called at the end of each claim; with the document if that has ended with it. */
   readonly onEnd: (end: DocumentEnd['kind'], document: DocumentRecord | undefined) => void;
@@ -25,11 +28,15 @@ const WORKS_MAX = 2;
 const WORKS_OF_IDLE_TEAMS_MAX = 4;
 /** More than a plan can let one team have: nobody's documents hide those of others. */
 const DUE_MAX = 10_000;
+const SERVED_MAX = 200;
+/** A document that has waited for so long is counted before its turn. */
+const COUNTED_AFTER_MS = UNCOUNTED_LEASE_MS / 2;
 const STORE_AWAY: DocumentEnd = { kind: 'again', afterMs: LOOK_MS };
 
 interface RunningWork extends DueDocument {
   /** Aborted when the claim is somebody else's, or given back. */
   readonly release: AbortController;
+  readonly onlyCounts: boolean;
 }
 
 export class DocumentWorker {
@@ -37,8 +44,12 @@ export class DocumentWorker {
   readonly #looks: NodeJS.Timeout;
   readonly #running = new Map<string, RunningWork>();
   readonly #works = new Set<Promise<void>>();
+  /** Teams in the order in which they were served, the latest last. */
+  readonly #served: string[] = [];
   /** What was due at the last look, in turn, without those that were begun since. */
   #queue: readonly DueDocument[] = [];
+  /** Waiting ones that were found to be counted. */
+  #counted = new Set<string>();
   #looking: Promise<void> | undefined = undefined;
   #isAsked = false;
   #closed = false;
@@ -84,33 +95,38 @@ export class DocumentWorker {
   }
 
   async #look(): Promise<void> {
-    if (this.#queue.length === 0) {
-      const due = await this.#options.documents.due(DUE_MAX);
-      if (isUnavailable(due)) return;
-      this.#queue = this.#inTurn(due);
-    }
+    if (this.#queue.length > 0) return this.#serve();
+    const due = await this.#options.documents.due(DUE_MAX);
+    if (isUnavailable(due)) return;
+    this.#queue = this.#inTurn(due);
+    await this.#serve();
+    await this.#countWaiting(due);
+  }
+
+  async #serve(): Promise<void> {
     for (const document of this.#queue) {
       if (this.#closed) return;
       if (!this.#mayBegin(document)) continue;
       this.#queue = this.#queue.filter((other) => other !== document);
-      if ((await this.#begin(document)) === 'unavailable') return;
+      if ((await this.#begin(document, false)) === 'unavailable') return;
     }
   }
 
   #mayBegin({ teamId, documentId }: DueDocument): boolean {
     if (this.#running.has(documentId)) return false;
-    const atWork = [...this.#running.values()];
+    const atWork = [...this.#running.values()].filter(({ onlyCounts }) => !onlyCounts);
     return atWork.length < WORKS_MAX || (atWork.length < WORKS_OF_IDLE_TEAMS_MAX && !atWork.some((work) => work.teamId === teamId));
   }
 
-  async #begin(document: DueDocument): Promise<'begun' | 'not_due' | 'unavailable'> {
+  async #begin(document: DueDocument, onlyCounts: boolean): Promise<'begun' | 'not_due' | 'unavailable'> {
     const worker = this.#options.newId();
     const nowMs = await this.#options.documents.claim({ ...document, worker, leaseMs: LEASE_MS });
     if (isUnavailable(nowMs)) return 'unavailable';
     if (nowMs === undefined) return 'not_due';
+    if (!onlyCounts) this.#noteServed(document.teamId);
     const release = new AbortController();
     if (this.#closed) release.abort();
-    const work = this.#work({ ...document, release }, worker, nowMs).catch((error: unknown) => this.#failed(error));
+    const work = this.#work({ ...document, release, onlyCounts }, worker, nowMs).catch((error: unknown) => this.#failed(error));
     this.#works.add(work);
     void work.finally(() => {
       this.#works.delete(work);
@@ -119,16 +135,42 @@ export class DocumentWorker {
     return 'begun';
   }
 
-  /** One of each team, then the next of each; teams in the order of what waits longest. */
+  /** `due`: the longest waiting first, so that the first that has not waited for long ends the search. */
+  async #countWaiting(due: readonly DueDocument[]): Promise<void> {
+    this.#counted = new Set(due.flatMap(({ documentId }) => (this.#counted.has(documentId) ? [documentId] : [])));
+    for (const document of due) {
+      if (this.#closed || [...this.#running.values()].some(({ onlyCounts }) => onlyCounts)) return;
+      if (this.#running.has(document.documentId) || this.#counted.has(document.documentId)) continue;
+      const known = await this.#options.documents.find(document.teamId, document.documentId);
+      if (isUnavailable(known)) return;
+      if (known !== undefined && !isCounted(known)) {
+        if (this.#options.nowMs() - known.createdAtMs < COUNTED_AFTER_MS) return;
+        // Whether it is counted is seen at the next look.
+        if ((await this.#begin(document, true)) === 'unavailable') return;
+      } else this.#counted.add(document.documentId);
+    }
+  }
+
+  /** One of each team, then the next of each; those first that were not served for the longest time. */
   #inTurn(due: readonly DueDocument[]): readonly DueDocument[] {
     const free = due.filter(({ documentId }) => !this.#running.has(documentId));
+    const byTeam = [...Map.groupBy(free, ({ teamId }) => teamId)].toSorted(
+      ([one], [other]) => this.#served.indexOf(one) - this.#served.indexOf(other),
+    );
     const inTurn: DueDocument[] = [];
-    let teams = [...Map.groupBy(free, ({ teamId }) => teamId).values()];
+    let teams = byTeam.map(([, documents]) => documents);
     for (let round = 0; teams.length > 0; round++) {
       for (const documents of teams) inTurn.push(documents[round]!);
       teams = teams.filter(({ length }) => length > round + 1);
     }
     return inTurn;
+  }
+
+  #noteServed(teamId: string): void {
+    const at = this.#served.indexOf(teamId);
+    if (at !== -1) this.#served.splice(at, 1);
+    this.#served.push(teamId);
+    if (this.#served.length > SERVED_MAX) this.#served.shift();
   }
 
   async #work(running: RunningWork, worker: string, nowMs: number): Promise<void> {
@@ -159,7 +201,7 @@ export class DocumentWorker {
     if (document.state === 'done' || document.state === 'error') return { kind: 'ended' };
     const work = new DocumentWork({ document, worker, nowMs, released: running.release.signal }, this.#options);
     try {
-      return await work.run();
+      return await (running.onlyCounts ? work.count() : work.run());
     } catch (error) {
       this.#failed(error);
       return work.afterBug();

@@ -7,7 +7,7 @@ import type { DocumentWorkerOptions } from '../../src/runtime/document-worker.ts
 import { LinesOfText } from './lines-of-text.ts';
 import { SILENT } from './silent-log.ts';
 
-export interface PlainDocumentWorkerOptions extends Pick<DocumentWorkerOptions, 'documents' | 'sealer' | 'ledger' | 'files'> {
+export interface PlainDocumentWorkerOptions extends Pick<DocumentWorkerOptions, 'documents' | 'sealer' | 'ledger' | 'nowMs' | 'files'> {
   /** How engines answer. */
   readonly translate: GatewayServices['translate'];
   readonly onEnd?: DocumentWorkerOptions['onEnd'];

@@ -1,4 +1,4 @@
-// Whose document is next: one team's many, or long ones, do not delay another's.
+// Whose document is next: one team's many, or long ones, do not delay another's; and what waits for long is counted before its turn.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +78,7 @@ function worker(translate: (text: string) => Promise<void> = async () => undefin
     documents,
     sealer,
     ledger: store.ledger,
+    nowMs: () => clock.nowMs(),
     ...more,
     async translate(_x, { text }) {
       seen.push(...text);
@@ -128,6 +129,61 @@ test('what a document holds itself does not keep it from what was counted', asyn
   await expect.poll(() => stateOf(limited, id)).toBe('done');
   await running.close();
   expect(await limited.standing()).toMatchObject({ usedCharacters: text.length, openReservations: 0 });
+});
+
+test('a document that waits for long is counted before its turn, and nothing that is reserved for it lapses', async () => {
+  const slow = await team();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ids = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'waits')];
+  const { seen, running } = worker(() => promise);
+  running.wake();
+  // At the same time, in either order.
+  await expect.poll(() => seen.toSorted()).toEqual(['long 1', 'long 2']);
+  expect(await slow.standing()).toMatchObject({ heldCharacters: 'long 1long 2'.length + HELD });
+  clock.step(UNCOUNTED_LEASE_MS / 2);
+  const all = 'long 1long 2waits'.length;
+  await expect.poll(() => slow.standing()).toMatchObject({ heldCharacters: all, openReservations: 3 });
+  expect(await stateOf(slow, ids[2]!)).toBe('queued');
+  clock.step(10 * UNCOUNTED_LEASE_MS);
+  expect(await slow.standing()).toMatchObject({ heldCharacters: all, openReservations: 3 });
+  expect(seen.toSorted()).toEqual(['long 1', 'long 2']);
+  resolve();
+  for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
+  await running.close();
+  // Nothing stays held when they expire.
+  clock.step(KEEP_MS);
+  const last = worker().running;
+  last.wake();
+  await expect.poll(() => slow.standing()).toMatchObject({ usedCharacters: all, heldCharacters: 0, openReservations: 0 });
+  await last.close();
+});
+
+test('a count that fails is made again', async () => {
+  const slow = await team();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ids = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'waits')];
+  let fails = 0;
+  const ledger: PlainDocumentWorkerOptions['ledger'] = {
+    admit(asked) {
+      if (asked.charged === 'waits'.length && fails++ === 0) setImmediate(() => asked.answered({ kind: 'unavailable', cause: 'timeout' }));
+      else store.ledger.admit(asked);
+    },
+    check: (asked) => store.ledger.check(asked),
+    resolve: (asked) => store.ledger.resolve(asked),
+  };
+  const { seen, running } = worker(() => promise, { ledger });
+  running.wake();
+  await expect.poll(() => seen.toSorted()).toEqual(['long 1', 'long 2']);
+  clock.step(UNCOUNTED_LEASE_MS / 2);
+  await expect.poll(() => fails).toBeGreaterThan(0);
+  const look = async () => {
+    clock.step(1000);
+    return (await slow.standing()).heldCharacters;
+  };
+  await expect.poll(look, { timeout: 20_000 }).toBe('long 1long 2waits'.length);
+  resolve();
+  for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
+  await running.close();
 });
 
 test('a document that is deleted frees its place, though an engine has its file', async () => {

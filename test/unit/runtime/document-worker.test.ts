@@ -66,6 +66,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
       documents: await documentsOf(),
       ledger: store.ledger,
       sealer,
+      nowMs: () => clock.nowMs(),
       translate,
       onEnd: (end) => {
         if (end === 'again') clock.step(DEATH_MS);
