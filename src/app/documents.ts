@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { documentsSecret } from '../config/secrets.ts';
 import { Exchange, NO_CALLER } from '../core/exchange.ts';
 import { CLIENT_CLOSED } from '../core/outcome.ts';
+import type { Refusal } from '../core/outcome.ts';
 import { compileRoute } from '../core/route.ts';
 import { chargeSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
@@ -12,7 +13,7 @@ import { abandonDocument, documentSteps, endedDocument, ownDocument, resultStep 
 import { collectUpload, holdFor, keepDocument, uploadStep, uploadSteps } from '../endpoints/document-uploads.ts';
 import { documentMetrics } from '../ops/metrics/document-metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentServices } from '../ports/document-services.ts';
+import type { DocumentServices, ShownDocument } from '../ports/document-services.ts';
 import type { DocumentOptions, DocumentRecord } from '../ports/documents.ts';
 import type { DocumentTextsOptions } from '../runtime/document-texts.ts';
 import { keyRefusal, removeForCaller } from '../runtime/document-charge.ts';
@@ -136,15 +137,30 @@ function servicesFor(options: DocumentOptions, keys: DocumentKeys): DocumentServ
     hold: (x) => holdFor(x, options),
     uploadStep: (step) => uploadStep(options, step),
     collect: (x, bytesMax) => collectUpload(x, bytesMax, options),
-    create: (x, order) => keepDocument(x, order, options),
-    find: (x, documentId) => ownDocument(x, documentId, options),
-    ended: (x, documentId, withinMs) => endedDocument(x, documentId, withinMs, options),
-    abandon: (x, documentId) => abandonDocument(x, documentId, options),
+    create: async (x, order) => shownOr(await keepDocument(x, order, options)),
+    find: async (x, documentId) => shownOr(await ownDocument(x, documentId, options)),
+    async ended(x, documentId, withinMs) {
+      const ended = await endedDocument(x, documentId, withinMs, options);
+      return ended && shownOr(ended);
+    },
+    async abandon(x, documentId) {
+      const left = await abandonDocument(x, documentId, options);
+      return left && shown(left);
+    },
     resultStep: (step) => resultStep(options, step),
     keyOf: (documentId) => keys.keyOf(documentId),
     linkTo: (document) => keys.linkTo(document),
     linked: (link) => keys.linked(link),
   };
+}
+
+/** Plugins see no more of a document than callers may. */
+function shown({ documentId, fileName, state, billed, code, detail }: ShownDocument): ShownDocument {
+  return { documentId, fileName, state, billed, code, detail };
+}
+
+function shownOr(found: ShownDocument | Refusal): ShownDocument | Refusal {
+  return 'problem' in found ? found : shown(found);
 }
 
 export type RunningDocuments = ReturnType<typeof startDocuments>;

@@ -25,7 +25,7 @@ const USUAL: JsonBounds = { containersMax: 5_000, membersMax: MEMBERS_MAX, value
 /** A shorter text that closes what it opens cannot be too deep, and the parser is done with any other within microseconds. */
 const TOO_DEEP_BYTES_MIN = 2 * (DEPTH_MAX + 1);
 
-const TOO_DEEP: JsonFault = { words: `may be nested at most ${DEPTH_MAX} levels deep`, isOfLists: false };
+const TOO_DEEP = `may be nested at most ${DEPTH_MAX} levels deep`;
 
 // The bytes that structure a JSON text.
 const QUOTE = 0x22;
@@ -39,6 +39,8 @@ const OBJECT_END = 0x7d;
 
 interface JsonFault {
   readonly words: string;
+  /** The byte that is too much. */
+  readonly at: number;
   /** Whether there are too many entries of lists. */
   readonly isOfLists: boolean;
 }
@@ -93,18 +95,18 @@ function scanned(bytes: Uint8Array, bounds: JsonBounds): JsonFault | undefined {
         break;
       case LIST:
       case OBJECT:
-        if (++depth > DEPTH_MAX) return TOO_DEEP;
-        if (++containers > containersMax) return beyond(bounds, true);
+        if (++depth > DEPTH_MAX) return { words: TOO_DEEP, at, isOfLists: false };
+        if (++containers > containersMax) return beyond(bounds, at, true);
         break;
       case LIST_END:
       case OBJECT_END:
         depth--;
         break;
       case COLON:
-        if (++members > membersMax) return beyond(bounds, false);
+        if (++members > membersMax) return beyond(bounds, at, false);
         break;
       case COMMA:
-        if (++values > valuesMax) return beyond(bounds, true);
+        if (++values > valuesMax) return beyond(bounds, at, true);
         break;
       default:
     }
@@ -112,8 +114,9 @@ function scanned(bytes: Uint8Array, bounds: JsonBounds): JsonFault | undefined {
   return undefined;
 }
 
-function beyond({ containersMax, membersMax, valuesMax }: JsonBounds, isOfLists: boolean): JsonFault {
-  return { words: `may hold at most ${containersMax} lists and objects, ${membersMax} members and ${valuesMax} values`, isOfLists };
+function beyond({ containersMax, membersMax, valuesMax }: JsonBounds, at: number, isOfLists: boolean): JsonFault {
+  const words = `may hold at most ${containersMax} lists and objects, ${membersMax} members and ${valuesMax} values`;
+  return { words, at, isOfLists };
 }
 
 /** So many bytes are looked at one by one before a native search, which costs as much as a few dozen of them. */
@@ -157,8 +160,11 @@ export function bodyFault(headers: Readonly<Record<string, string>>, body: Body,
   return body === 'too_large' ? `body: may be at most ${bytesMax} bytes long.` : undefined;
 }
 
-/** Refuses a body with far more values than a valid one, where those can only be a list's; `names` are those of its members. */
-export type TooManyValues = (names: readonly string[]) => Refusal;
+/**
+ * How to refuse a body with far more values than a valid one, if they are those of a list: `names` are those of the body's members, and
+ * `member` the one that has too many, `undefined` if the body is a list. `undefined`: in general words.
+ */
+export type TooManyValues = (names: readonly string[], member: string | undefined) => Refusal | undefined;
 
 export function readJsonBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, tooMany?: TooManyValues): JsonBody {
   const headFault = bodyFault(headers, body, bytesMax, JSON_TYPE);
@@ -168,8 +174,11 @@ export function readJsonBody(headers: Readonly<Record<string, string>>, body: Bo
   const text = utf8Text(bytes);
   if (text === undefined) return no('body: must be valid UTF-8.');
   const fault = jsonFault(bytes);
-  if (fault?.isOfLists === true && tooMany !== undefined) return { kind: 'refused', refusal: tooMany(namesIn(bytes)) };
-  if (fault !== undefined) return no(`body: ${fault.words}.`);
+  if (fault !== undefined) {
+    const { names, member } = membersIn(bytes, fault.at);
+    const refusal = fault.isOfLists ? tooMany?.(names, member) : undefined;
+    return refusal === undefined ? no(`body: ${fault.words}.`) : { kind: 'refused', refusal };
+  }
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown };
   } catch {
@@ -185,19 +194,22 @@ function no(detail: string): JsonBody {
 const NAME_BYTES_MAX = 128;
 const NAMES_MAX = 100;
 
-/** The names of an object's members, as they are written, without parsing it. */
-function namesIn(bytes: Buffer): readonly string[] {
+/** The names of an object's members, as they are written, without parsing it, and the one whose value goes on at `here`. */
+function membersIn(bytes: Buffer, here: number): { readonly names: readonly string[]; readonly member: string | undefined } {
   const names: string[] = [];
   let [depth, string] = [0, ''];
+  let member: string | undefined;
   for (let at = 0; at < bytes.length && names.length < NAMES_MAX; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
       const end = endOfString(bytes, at + 1);
       if (depth === 1) string = bytes.toString('utf8', at + 1, Math.min(end, at + NAME_BYTES_MAX));
       at = end;
-    } else if (byte === COLON && depth === 1) names.push(string);
-    else if (byte === LIST || byte === OBJECT) depth++;
+    } else if (byte === COLON && depth === 1) {
+      names.push(string);
+      if (at < here) member = string;
+    } else if (byte === LIST || byte === OBJECT) depth++;
     else if (byte === LIST_END || byte === OBJECT_END) depth--;
   }
-  return names;
+  return { names, member };
 }

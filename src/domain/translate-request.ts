@@ -147,9 +147,9 @@ function unknownParameters(names: readonly string[]): Refusal | undefined {
   return unknown === undefined ? undefined : no(`Unknown parameter: ${unknown}. Accepted are ${[...NAMES].join(', ')}.`);
 }
 
-/** For a body that has far too many values for its members to be read. */
-export function tooManyTexts(names: readonly string[]): Refusal {
-  return unknownParameters(names) ?? TOO_MANY_TEXTS;
+/** For a body that has far too many values for its members to be read (`TooManyValues`). */
+export function tooManyTexts(names: readonly string[], member: string | undefined): Refusal | undefined {
+  return member === 'text' ? (unknownParameters(names) ?? TOO_MANY_TEXTS) : undefined;
 }
 
 function readTexts(text: unknown, draft: Draft): Refusal | undefined {

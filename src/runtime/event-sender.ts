@@ -222,13 +222,17 @@ export async function postWebhook(
     void unread?.cancel().catch(() => undefined);
     return ok ? undefined : { failure: 'status', status };
   } catch (error) {
-    return { failure: failureOf(error as Error & { readonly cause?: { readonly code?: unknown } }) };
+    return { failure: failureOf(error as FetchError) };
   }
 }
 
+type FetchError = Error & { readonly cause?: { readonly code?: unknown; readonly message?: unknown } };
+
 /** A system's code or one of TLS; those of `fetch` itself say nothing to operators. */
-function failureOf({ name, cause }: Error & { readonly cause?: { readonly code?: unknown } }): string {
+function failureOf({ name, cause }: FetchError): string {
   if (name === 'TimeoutError') return 'timeout';
+  // A port that `fetch` does not connect to has words, and no code.
+  if (cause?.message === 'bad port') return 'port_not_allowed';
   const code = cause?.code;
   return typeof code === 'string' && !code.startsWith('UND_') ? code : 'broken';
 }

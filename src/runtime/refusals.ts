@@ -42,7 +42,11 @@ export class KnownFullWindows implements FullWindows {
   }
 
   refusal(caller: RefusedCaller): RateLimited | undefined {
-    const known = this.#known.get(nameOf(caller));
+    return this.#holding(nameOf(caller)) ?? (caller.tag && this.#holding(nameWithTag(caller)));
+  }
+
+  #holding(name: string): RateLimited | undefined {
+    const known = this.#known.get(name);
     return known === undefined || this.#options.now() >= known.untilMs ? undefined : known.refused;
   }
 
@@ -54,7 +58,9 @@ export class KnownFullWindows implements FullWindows {
     const nowMs = now();
     // The store may have decided before the change for which everything was dropped.
     if (untilMs <= nowMs || askedAtMs <= this.#droppedAtMs) return;
-    const name = nameOf(caller);
+    // What a tag's limit refuses is not refused with another tag. Any other refusal is, even if that tag is disabled, which the store
+    // would say first: otherwise each new tag would be a way past this memory.
+    const name = refused.of === 'tag' ? nameWithTag(caller) : nameOf(caller);
     if ((this.#known.get(name)?.untilMs ?? -Infinity) >= untilMs) return;
     this.#known.delete(name);
     this.#known.set(name, { refused, untilMs });
@@ -71,10 +77,14 @@ export class KnownFullWindows implements FullWindows {
   }
 }
 
-/** Apart by address, scope and tag, because others may not be allowed, which is reported first. No name has a line break. */
-function nameOf({ keyId, address, scope, tag }: RefusedCaller): string {
-  if (address === undefined && scope === undefined && tag === undefined) return keyId;
-  return `${keyId} ${address ?? '-'} ${scope ?? '-'}\n${tag?.name ?? ''}`;
+/** Apart by address and scope, because others may not be allowed, which is reported first. */
+function nameOf({ keyId, address, scope }: RefusedCaller): string {
+  return address === undefined && scope === undefined ? keyId : `${keyId} ${address ?? '-'} ${scope ?? '-'}`;
+}
+
+/** No other name has a line break. */
+function nameWithTag(caller: RefusedCaller): string {
+  return `${nameOf(caller)}\n${caller.tag?.name ?? ''}`;
 }
 
 interface PendingRefusalsOptions {

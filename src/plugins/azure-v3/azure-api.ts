@@ -156,7 +156,9 @@ export function readBody(headers: Readonly<Record<string, string>>, body: Body, 
   if (headers['content-encoding'] !== undefined) return wrong(415_000, 'Content-Encoding: is not supported; send the body uncompressed.');
   if (body === 'too_large') return wrong(400_077, `The body may be at most ${bytesMax} bytes long.`);
   if (body === 'none' || body.length === 0) return { valid: undefined };
-  const json = readJsonBody(headers, body, bytesMax, () => TOO_MANY_TEXTS);
+  const json = readJsonBody(headers, body, bytesMax, (_, member) =>
+    member === undefined || member === 'inputs' ? TOO_MANY_TEXTS : undefined,
+  );
   if (json.kind === 'value') return { valid: json.value };
   return json.refusal === TOO_MANY_TEXTS ? json.refusal : wrong(400_074, json.refusal.problem.detail);
 }

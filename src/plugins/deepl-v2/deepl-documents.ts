@@ -1,6 +1,6 @@
 // /v2/document: upload, with those parameters of texts that documents have; state, and one download, each with the document's key.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, refuse } from 'lingate';
+import { chargeSlot, FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, refuse, refusedCharge } from 'lingate';
 import type { BodyStep, DocumentOrder, DocumentServices, Exchange, GatewayServices, PluginRoute, ReadUpload, Refusal } from 'lingate';
 import type { RouteDoc, ShownDocument } from 'lingate';
 import Type from 'typebox';
@@ -141,10 +141,17 @@ export function documents(variants: DefaultVariants): ApiPart {
   };
 }
 
-/** They refuse once the key is known to be right. */
+/** They refuse after the admission, so that a wrong key is reported there too. */
 function withoutDocuments(): readonly BodyStep[] {
-  const names = ['deepl-hold-document', 'deepl-create-document', 'deepl-document-state', 'deepl-document-result'];
-  return names.map((name) => ({ kind: 'body', name, run: () => NOT_HERE }));
+  const hold: BodyStep['run'] = (x) => {
+    x.set(chargeSlot, refusedCharge(NOT_HERE));
+    return undefined;
+  };
+  const others = ['deepl-create-document', 'deepl-document-state', 'deepl-document-result'];
+  return [
+    { kind: 'body', name: 'deepl-hold-document', run: hold },
+    ...others.map((name): BodyStep => ({ kind: 'body', name, run: () => NOT_HERE })),
+  ];
 }
 
 function stepsWith(service: DocumentServices, services: GatewayServices, variants: DefaultVariants): readonly BodyStep[] {

@@ -72,7 +72,7 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
     body: { description: 'As a form or as JSON.', example: { text: ['Hello'], target_lang: 'DE' }, contentTypes: JSON_OR_FORM },
     answer: ANSWER,
     problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
-    read: (x, services) => membersOf(x, services, () => TOO_MANY_TEXTS),
+    read: (x, services) => membersOf(x, services, (_, member) => (member === 'text' ? TOO_MANY_TEXTS : undefined)),
     order(members, offer) {
       const judged = judgeTranslation(members, { ...offer, passesStyle });
       return 'valid' in judged ? withMarkup(judged.valid, isMarkupFree) : judged;

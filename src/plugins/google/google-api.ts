@@ -1,7 +1,7 @@
 // What the versions of Google's Cloud Translation API share: codes, problems, and where keys and
 // parameters are.
 import { KEY_MALFORMED, refuse, SOURCE_LANG_NEEDED, unknownAmong, UNKNOWN_KEY } from 'lingate';
-import type { Exchange, GatewayServices, PluginHost, Problem, ProblemForm, Refusal } from 'lingate';
+import type { Exchange, GatewayServices, PluginHost, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import type { TSchema } from 'typebox';
 import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
@@ -140,7 +140,8 @@ export interface GoogleApi extends FacadeApi {
 /** `limit` is that of the texts. */
 export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: TextsLimit, host: PluginHost): GoogleApi {
   const { inQuery, inBody } = where;
-  const rules = { slot: host.reserveSlot('parameters') as ReadSlot, tooMany: () => limit.refusal };
+  const tooManyTexts: TooManyValues = (_, member) => (member === limit.name ? limit.refusal : undefined);
+  const rules = { slot: host.reserveSlot('parameters') as ReadSlot, tooMany: tooManyTexts };
   const outside = { api: 'google', field: 'x-goog-api-key', parameter: inQuery ? 'key' : undefined, noKey: noKeyFor(where) };
   const places = { ...outside, member: 'key' };
   return {

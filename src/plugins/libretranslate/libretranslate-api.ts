@@ -1,7 +1,7 @@
 // What all operations of LibreTranslate's API share: problems in its form, where keys and parameters
 // are, and codes of languages as it writes them.
 import { refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
-import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemForm, Refusal } from 'lingate';
+import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import type { ApiPart } from '../facades/api.ts';
 import { sourceNamed, targetNamed } from '../facades/code-names.ts';
 import { lowerBase } from '../facades/default-variants.ts';
@@ -89,7 +89,7 @@ export interface LibreTranslateApi extends FacadeApi {
 export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }: KeyOptions, host: PluginHost): LibreTranslateApi {
   const rules = {
     slot: host.reserveSlot<Judged<Members> | undefined>('parameters') satisfies ReadSlot,
-    tooMany: () => tooMany(`over ${TEXTS_MAX}`),
+    tooMany: ((_, member) => (member === 'q' ? tooMany(`over ${TEXTS_MAX}`) : undefined)) satisfies TooManyValues,
   };
   const elsewhere = [...(inBody ? [KEY] : []), ...(inQuery ? [`?${KEY}=<key>`] : [])];
   const ways = [...elsewhere, '"Authorization: Bearer <key>"'].join(', or as ');

@@ -69,10 +69,11 @@ describe('the limits of JSON', () => {
 });
 
 test('a body with far too many texts is refused as such, unless it is nested too deep', () => {
-  const named: (readonly string[])[] = [];
+  const named: [names: readonly string[], member: string | undefined][] = [];
   const codeOf = (body: string): string => {
-    const read = readJsonBody({ 'content-type': 'application/json' }, Buffer.from(body), 1 << 20, (names) => {
-      named.push(names);
+    const read = readJsonBody({ 'content-type': 'application/json' }, Buffer.from(body), 1 << 20, (names, member) => {
+      named.push([names, member]);
+      if (member === 'context') return undefined;
       return refuse('too_many_texts', 'too many', { max_texts: 50 });
     });
     return read.kind === 'refused' ? read.refusal.problem.code : 'none';
@@ -80,7 +81,13 @@ test('a body with far too many texts is refused as such, unless it is nested too
   expect(codeOf(`{"text":${list(100_000, '"a"')}}`)).toBe('too_many_texts');
   expect(codeOf(list(60_000, '{"Text":"a"}'))).toBe('too_many_texts');
   expect(codeOf(String.raw`{"a":{"b":1},"text":${list(60_000, '"odd:"')},"odd" :1,"text":2}`)).toBe('too_many_texts');
-  expect(named).toEqual([['text'], [], ['a', 'text', 'odd', 'text']]);
+  expect(codeOf(`{"text":["a"],"context":${list(100_000, '"a"')}}`)).toBe('validation_error');
+  expect(named).toEqual([
+    [['text'], 'text'],
+    [[], undefined],
+    [['a', 'text', 'odd', 'text'], 'text'],
+    [['text', 'context'], 'context'],
+  ]);
   expect(codeOf(`{"text":${list(51, '"a"')}}`)).toBe('none');
   expect(codeOf(`{"text":${list(51, nested(63))}}`)).toBe('validation_error');
 });

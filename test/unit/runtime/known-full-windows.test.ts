@@ -96,12 +96,11 @@ test('the oldest are given up beyond the bound, and those that have ended leave 
 
 const tagged = (name: string) => ({ ...KEY, tag: { name } });
 
-test('a tag is remembered apart, because it may be disabled, which is said first', () => {
+test("a tag's own limit refuses this tag only, any other every tag: a flood of new ones asks the store once", () => {
   const { full } = windows();
-  full.note(tagged('a'), refusedFor(900), 5000);
-  expect([full.refusal(tagged('a')), full.refusal(tagged('b')), full.refusal(KEY)].map((one) => one?.limit)).toEqual([
-    5,
-    undefined,
-    undefined,
-  ]);
+  const limits = () => [tagged('a'), tagged('b'), KEY].map((caller) => full.refusal(caller)?.limit);
+  full.note(tagged('a'), { ...refusedFor(900, 2), of: 'tag' }, 5000);
+  expect(limits()).toEqual([2, undefined, undefined]);
+  full.note(tagged('b'), { ...refusedFor(900, 3), of: 'key' }, 5000);
+  expect(limits()).toEqual([3, 3, 3]);
 });
