@@ -6,7 +6,7 @@ import type { RowPart } from '../admin/listing.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import { changes, inPath, noId, pathOf, RefusedError } from '../admin/operation.ts';
 import type { AskedBefore, AdminOperation, OperationRefusal } from '../admin/operation.ts';
-import { matchingTeam } from '../admin/matching-teams.ts';
+import { matchingTeam } from '../admin/operations/team-search.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import type { Command, CommandContext, Flag, Flags } from './command.ts';

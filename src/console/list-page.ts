@@ -7,7 +7,7 @@ import { downloadOf } from '../admin/csv.ts';
 import { RefusedError } from '../admin/operation.ts';
 import type { AdminOperation, OperationRefusal } from '../admin/operation.ts';
 import { forPrograms, paged } from '../admin/operation-http.ts';
-import { matchingTeam } from '../admin/matching-teams.ts';
+import { matchingTeam } from '../admin/operations/team-search.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -16,9 +16,8 @@ import { CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, SignedInVisit } from './console-route.ts';
 import { holding, queryOf, searchForm, selectField, textField } from './form.ts';
 import type { FieldFaults } from './form.ts';
-import { checkedNote, pager } from './html-table.ts';
+import { checkedNote, pager, namesOf, tableOf, teamLink } from './cells.ts';
 import type { Section } from './layout.ts';
-import { namesOf, tableOf, teamLink } from './cells.ts';
 import { choicesOf } from './operation-form.ts';
 
 interface ListPage {

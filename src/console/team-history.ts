@@ -9,9 +9,8 @@ import { dateOf, dayOfDate, lastMonths, monthOf } from '../domain/usage-days.ts'
 import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts } from './console-route.ts';
-import { tableOf } from './cells.ts';
+import { tableOf, htmlTable, numeric, freeText } from './cells.ts';
 import { count, compact, moment, money } from './shown.ts';
-import { htmlTable, numeric, freeText } from './html-table.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { minorRoundedDown } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';

@@ -1,15 +1,19 @@
-// Which teams are asked for: by plan, by how near a limit they are, by a part of their name, reference or id; and pages of them.
+// Which teams are asked for: by plan, by how near a limit they are, by a part of their name, reference or id; pages of them; the one
+// that an operator's word means; and others that are called as a new one is.
 import type { Static } from 'typebox';
 import { holdsKey } from '../../domain/api-key.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import type { JudgedText } from '../../domain/record-name.ts';
 import { Type } from '../../domain/typebox.ts';
-import type { TeamSummary } from '../../ports/team-registry.ts';
+import type { TeamSummary, Team, TeamChange, TeamRegistry } from '../../ports/team-registry.ts';
 import { choice, recordText } from '../fields.ts';
 import { pageOf, rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
 import type { Cell, ListedPage, MembersGiven, ListPiece, RowColumn } from '../operation.ts';
+import { answered, isUnavailable } from '../../domain/store-unavailable.ts';
+import { canonicalUlid } from '../../domain/ulid.ts';
+import { RefusedError, refused } from '../operation.ts';
 
 export const TEAM_STANDINGS = {
   near_limit: 'has used at least 80 % of its characters, overage included, or has credit for less than one longest request',
@@ -133,4 +137,44 @@ export function readSummaries<Row>(
 ): AsyncGenerator<ListPiece<Row>, void, void> {
   const read = (from: string | undefined, limit: number) => teams.pageSummaries({ after: from, limit, search: asked.q?.trim() });
   return rowsInOrder({ read, idOf: ({ team }) => team.teamId, fits: fitsOf(asked), rowsOf: (found) => found.map(rowOf) }, after, size);
+}
+
+/** More need not be told apart: a longer word is needed in any case. */
+const MATCHING_MAX = 200;
+/** How many of several a refusal names. */
+const NAMED_MAX = 5;
+
+/**
+ * The team of an id, or of another word: one with this name or reference, otherwise one that contains it, whatever the case. Of an id
+ * nothing is asked: deleted teams have ids too.
+ */
+export async function matchingTeam({ options: { teams } }: OperationContext, word: string): Promise<string> {
+  const id = canonicalUlid(word);
+  if (id !== undefined) return id;
+  const page = { after: undefined, limit: MATCHING_MAX, search: word } as const;
+  const same: readonly Team[] = answered(await teams.pageTeams({ ...page, exact: true }));
+  const found: readonly Team[] = same.length > 0 ? same : answered(await teams.pageTeams(page));
+  const [team, ...others] = found;
+  if (team === undefined) throw new RefusedError(refused('team', 'there is no team with this name, reference or id'));
+  if (others.length === 0) return team.teamId;
+  const some = found.slice(0, NAMED_MAX).map(({ teamId, name }) => `${name} (${teamId})`);
+  const more = found.length > NAMED_MAX ? `; and ${found.length - NAMED_MAX} more` : '';
+  throw new RefusedError(refused('team', `${found.length} teams are meant; enter the id of one: ${some.join('; ')}${more}`));
+}
+
+/** What of a team was just set. */
+type Given = Pick<TeamChange, 'name' | 'reference'>;
+
+/** One sentence for each of the given texts that an earlier team has too, naming the first such team; none if the store does not answer. */
+export async function warningsOfAlike(teams: Pick<TeamRegistry, 'pageTeams'>, { teamId }: Team, given: Given): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  for (const member of ['name', 'reference'] as const) {
+    const text = given[member];
+    if (text === undefined || text === null) continue;
+    const same = await teams.pageTeams({ after: undefined, limit: MATCHING_MAX, search: text, exact: true });
+    const others = isUnavailable(same) ? [] : same.filter((team) => team.teamId !== teamId);
+    const first = others.find((team) => team[member]?.toLowerCase() === text.toLowerCase());
+    if (first !== undefined) warnings.push(`team ${first.teamId}, ${JSON.stringify(first.name)}, has the same ${member} already.`);
+  }
+  return warnings;
 }

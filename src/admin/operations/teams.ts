@@ -14,13 +14,12 @@ import { Type } from '../../domain/typebox.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import { choice, recordText, teamId } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
-import { warningsOfAlike } from '../matching-teams.ts';
+import { warningsOfAlike, readSummaries, TeamQuestion } from './team-search.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, operation, OTHER_REQUEST, RefusedError, refused } from '../operation.ts';
 import type { OperationRefusal } from '../operation.ts';
 import { BALANCE_TOO_LARGE, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { TeamEdit } from '../team-terms.ts';
-import { readSummaries, TeamQuestion } from './team-search.ts';
 import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
 import type { ChangedTeamRow } from './team-rows.ts';
 

@@ -10,13 +10,12 @@ import { usedLimits } from '../../domain/usage-days.ts';
 import type { KeyUsage } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from '../console-route.ts';
 import type { ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { factList } from '../html-table.ts';
+import { factList, recordFacts } from '../cells.ts';
 import { recordRoutes } from '../record-page.ts';
 import type { Action } from '../record-page.ts';
 import { count, day, usageBar } from '../shown.ts';
 import { findTeamKey, keyFields, keyPath, keyStatus, lastUse, limitTexts, newKeyNotice } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
-import { recordFacts } from '../cells.ts';
 
 const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   active: '',

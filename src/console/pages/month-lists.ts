@@ -14,8 +14,7 @@ import { dateOf, dayOfDate, daysOfMonth, lastMonths, monthOf } from '../../domai
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { holding, queryOf, searchForm, selectField } from '../form.ts';
-import { htmlTable, numeric, pager } from '../html-table.ts';
-import { tableOf } from '../cells.ts';
+import { htmlTable, numeric, pager, tableOf } from '../cells.ts';
 import { filePage, pageOfQuery } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
 import { count, money } from '../shown.ts';

@@ -6,14 +6,13 @@ import type { Chart, Overview, OverviewEngine } from '../overview-figures.ts';
 import { chartDataOf, byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from '../overview-figures.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { namesOf, teamLink } from '../cells.ts';
+import { namesOf, teamLink, freeText, htmlTable, numeric } from '../cells.ts';
 import type { TeamNames } from '../cells.ts';
 import { adviceFor, meaningOf } from '../../docs/engine-advice.ts';
 import { storeAdvice } from '../../domain/store-unavailable.ts';
 import type { ReplicaHealth } from '../../ports/engine.ts';
 import type { TeamTraffic } from '../../ports/access-entry.ts';
 import type { PluginFigure } from '../../ports/plugin.ts';
-import { freeText, htmlTable, numeric } from '../html-table.ts';
 import { span } from '../../admin/fields.ts';
 import { clock, compact, count, duration, percentage } from '../shown.ts';
 

@@ -14,7 +14,7 @@ import { windowTexts, writtenWindows } from '../../domain/window-limits.ts';
 import { audit, changedAnswer, CONSOLE_PREFIX, get, mayChange, pageAnswer, post } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { hiddenField, postForm } from '../form.ts';
-import { htmlTable, numeric } from '../html-table.ts';
+import { htmlTable, numeric } from '../cells.ts';
 import type { Application } from '../plan-applications.ts';
 import { ago, count, money, numberText, periodText } from '../shown.ts';
 

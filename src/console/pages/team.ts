@@ -16,13 +16,12 @@ import { CONSOLE_PREFIX, mayChange } from '../console-route.ts';
 import type { ConsoleParts, ConsoleRoute, PageContent, SignedInVisit } from '../console-route.ts';
 import { amountField, NAME_INPUT, REASON_INPUT, selectField, textField } from '../form.ts';
 import type { FieldTexts } from '../form.ts';
-import { factList } from '../html-table.ts';
+import { factList, recordFacts } from '../cells.ts';
 import { formFields } from '../operation-form.ts';
 import type { Action } from '../record-page.ts';
 import { count, day, money } from '../shown.ts';
 import { teamCredit, teamHistory } from '../team-history.ts';
 import { findUsage, keyFields, keysTable, newKeyNotice } from '../team-keys.ts';
-import { recordFacts } from '../cells.ts';
 import { recordRoutes } from '../record-page.ts';
 
 const idOf = ({ team }: Usage): string => team.teamId;

@@ -15,8 +15,7 @@ import type { TeamSummary } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { holding, queryOf, searchForm, selectField, textField } from '../form.ts';
-import { checkedNote, pager } from '../html-table.ts';
-import { tableOf } from '../cells.ts';
+import { checkedNote, pager, tableOf } from '../cells.ts';
 import { orRefusal } from '../list-page.ts';
 import { changes } from '../team-keys.ts';
 
