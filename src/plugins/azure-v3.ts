@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { languageList } from './azure-v3/azure-languages.ts';
 import { AUTHENTICATED, KEY_FIELD, LOGGED, PROBLEM_FORM, sharedSteps, VERSIONS } from './azure-v3/azure-api.ts';
 import { detection, translation } from './azure-v3/azure-operations.ts';
-import { absent, absentForKeys, apiOf } from './facades/api.ts';
+import { absent, apiOf } from './facades/api.ts';
 import type { ApiPart } from './facades/api.ts';
 import { defaultVariants } from './facades/default-variants.ts';
 import { string } from './facades/reference.ts';
@@ -27,11 +27,11 @@ const NOT_HERE = refuse(
   'not_found',
   'This service translates texts and detects languages; it has no dictionaries, transliteration, sentence boundaries or documents.',
 );
-const OTHERS = ['/breaksentence', '/transliterate', '/dictionary/lookup', '/dictionary/examples'] as const;
+const OTHERS = ['/breaksentence', '/transliterate', '/dictionary/lookup', '/dictionary/examples'].map((path) => `POST ${path}`);
 /** The path of the same routes at Azure's custom endpoints. */
 const BELOW = '/translator/text/v3.0';
 /** Other paths of that API, such as documents. */
-const BESIDE = '/translator/*';
+const BESIDE = '* /translator/*';
 
 const Failure = Type.Object(
   {
@@ -69,12 +69,7 @@ export default definePlugin({
       translation(api, host),
       detection(api, host),
       languageList(variants),
-      absentForKeys(
-        'azure-not-offered',
-        NOT_HERE,
-        AUTHENTICATED,
-        OTHERS.map((path) => ['POST', path]),
-      ),
+      absent('azure-not-offered', NOT_HERE, [...AUTHENTICATED, 'admit'], OTHERS),
     ];
     const routes = parts.flatMap((part) => part.routes);
     const below = routes.map((one) => ({ ...one, path: BELOW + one.path }));

@@ -8,7 +8,7 @@ import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
 import { documents } from './deepl-v2/deepl-documents.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
 import { customTags, usage } from './deepl-v2/deepl-usage.ts';
-import { absent, absentForKeys, apiOf, idStep } from './facades/api.ts';
+import { absent, apiOf, idStep } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
 import { integer, string } from './facades/reference.ts';
 
@@ -71,16 +71,11 @@ const NOT_HERE = refuse(
   'This service translates texts and documents, with glossaries; it has no rephrasing, style rules or translation memories.',
 );
 /** The prefixes of that API's other paths. */
-const OTHERS = [
-  ['POST', '/v2/write/rephrase'],
-  ['GET', '/v3/style_rules'],
-  ['POST', '/v3/style_rules'],
-  ['GET', '/v3/translation_memories'],
-] as const;
+const OTHERS = ['POST /v2/write/rephrase', 'GET /v3/style_rules', 'POST /v3/style_rules', 'GET /v3/translation_memories'];
 /** All other paths. */
-const BELOW = ['/v2/*', '/v3/*'] as const;
+const BELOW = ['* /v2/*', '* /v3/*'];
 /** Clients look for `message` in every 404, also with another version in their address. */
-const BELOW_OURS = ['/v1/*'] as const;
+const BELOW_OURS = ['* /v1/*'];
 const NO_ENDPOINT = refuse('not_found', 'No endpoint has this path. Paths are case-sensitive and take no trailing slash.');
 
 export default definePlugin({
@@ -97,7 +92,7 @@ export default definePlugin({
       customTags(api),
       ...glossaries(api, host),
       documents(variants),
-      absentForKeys('deepl-not-offered', NOT_HERE, AUTHENTICATED, OTHERS),
+      absent('deepl-not-offered', NOT_HERE, [...AUTHENTICATED, 'admit'], OTHERS),
       absent('deepl-no-endpoint', NOT_HERE, ['access-log', 'deepl-trace-id'], BELOW),
       absent('deepl-no-endpoint-of-ours', NO_ENDPOINT, ['access-log', 'deepl-trace-id'], BELOW_OURS),
     ];

@@ -152,7 +152,7 @@ export default definePlugin({
       google.languageList(api, host, LANGUAGES, (all) => ({
         data: { languages: all.map(({ theirs, name }) => ({ language: theirs, name })) },
       })),
-      absent('google-not-offered', NOT_HERE, ['access-log'], ['/language/translate/*']),
+      absent('google-not-offered', NOT_HERE, ['access-log'], ['* /language/translate/*']),
     ];
     return apiOf(parts, DOCUMENT, PROBLEM_FORM);
   },

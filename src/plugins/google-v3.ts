@@ -229,7 +229,7 @@ export default definePlugin({
           return { languageCode: theirs, displayName: name, supportSource: isSource, supportTarget: isTarget };
         }),
       })),
-      absent('google-not-offered', NOT_HERE, ['access-log'], ['/v3/projects/*', '/v3beta1/projects/*']),
+      absent('google-not-offered', NOT_HERE, ['access-log'], ['* /v3/projects/*', '* /v3beta1/projects/*']),
     ];
     return apiOf(parts, DOCUMENT, PROBLEM_FORM_V3);
   },

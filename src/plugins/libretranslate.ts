@@ -59,7 +59,7 @@ const NOT_HERE = refuse(
   'Not found: this service translates texts and files and detects languages; it has no suggestions or web page',
 );
 /** The other paths of that API. */
-const OTHERS = ['/suggest', '/frontend/*', '/javascript-licenses'] as const;
+const OTHERS = ['* /suggest', '* /frontend/*', '* /javascript-licenses'];
 
 export default definePlugin({
   name: 'libretranslate',

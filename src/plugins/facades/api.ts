@@ -38,29 +38,19 @@ export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemF
   } satisfies PluginParts;
 }
 
-/** The rest of the vendor's API, which this service does not have: every method of these paths is refused after these steps. */
-export function absent(name: string, refusal: Refusal, before: readonly string[], paths: readonly string[]): ApiPart {
+/**
+ * The rest of the vendor's API, which this service does not have: `POST /rephrase`, or every method of a path as `* /v2/*`, is refused
+ * after these steps; after an admission if it is among them, so that a wrong key is reported there too.
+ */
+export function absent(name: string, refusal: Refusal, before: readonly string[], at: readonly string[]): ApiPart {
+  const kind = before.includes('admit') ? 'body' : 'head';
   return {
-    routes: paths.map((path) => refusing('*', path, [...before, name])),
-    steps: () => [{ kind: 'head', name, run: () => refusal }],
+    routes: at.map((one): PluginRoute => {
+      const [method = '', path = ''] = one.split(' ');
+      return { method, path, takesBody: false, steps: [...before, name], undocumented: true };
+    }),
+    steps: () => [{ kind, name, run: () => refusal }],
   };
-}
-
-/** The same for single routes, after the admission, so that a wrong key is reported there too. */
-export function absentForKeys(
-  name: string,
-  refusal: Refusal,
-  before: readonly string[],
-  routes: readonly (readonly [string, string])[],
-): ApiPart {
-  return {
-    routes: routes.map(([method, path]) => refusing(method, path, [...before, 'admit', name])),
-    steps: () => [{ kind: 'body', name, run: () => refusal }],
-  };
-}
-
-function refusing(method: string, path: string, steps: readonly string[]): PluginRoute {
-  return { method, path, takesBody: false, steps, undocumented: true };
 }
 
 /** Adds the request id to every answer under the name that the API's support uses. */
