@@ -45,6 +45,8 @@ export class Client {
   #served = false;
   /** Carried a request before the current one, so incoming bytes may belong to that. */
   #used = false;
+  /** When the answer began: before the whole request was sent, which may not be known yet, or after that. */
+  #answer: 'awaited' | 'undecided' | 'early' | 'timely' = 'awaited';
 
   constructor(origin: Origin, reusable: boolean, owner: Pool) {
     this.reusable = reusable;
@@ -61,14 +63,6 @@ export class Client {
     return this.#handler !== undefined;
   }
 
-  /**
-   * Part of the request is still unsent: an engine that answers before it has received the whole may read the rest as the next
-   * request. With TLS, what the system has taken counts as sent only from the next check phase of the event loop on.
-   */
-  get unsent(): boolean {
-    return this.#writing || this.#socket.writableLength > 0;
-  }
-
   /** In use on a reused connection. */
   get busyAgain(): boolean {
     return this.#used && this.#handler !== undefined;
@@ -78,6 +72,7 @@ export class Client {
     this.#handler = handler;
     this.#request = request;
     this.#parser.begin(request.answerBytesMax ?? this.#owner.responseBytesFor(request.bodyBytes), request.id, this.#owner.checksIds);
+    this.#answer = 'awaited';
     this.#used = this.#served;
     this.#served = true;
     if (this.#ready) this.#send();
@@ -143,11 +138,32 @@ export class Client {
       this.breakOff();
       return false;
     }
+    if (this.#answer === 'awaited') this.#begun();
     const reading = this.#parser.read(readBuffer, length);
     if (reading === 'complete') this.#completed();
     else if (reading !== 'open') this.#refuse(reading);
     return !this.gone;
   };
+
+  /**
+   * Part of the request is still unsent: an engine that answers before it has received the whole may read the rest as the next
+   * request. With TLS, what the system has taken counts as sent only from the next check phase of the event loop on.
+   */
+  get #unsent(): boolean {
+    return this.#writing || this.#socket.writableLength > 0;
+  }
+
+  /** The first bytes of an answer are there. */
+  #begun(): void {
+    this.#answer = this.#unsent ? 'early' : 'timely';
+    if (!this.#secure || this.#answer === 'timely') return;
+    this.#answer = 'undecided';
+    setImmediate(() => {
+      if (this.gone) return;
+      this.#answer = this.#unsent ? 'early' : 'timely';
+      if (this.#parser.read(readBuffer, 0) === 'complete') this.#completed();
+    });
+  }
 
   /** On a reused connection, unparsable bytes may be the rest of an earlier answer. */
   #refuse(reading: 'malformed' | 'too_large' | 'foreign'): void {
@@ -157,11 +173,11 @@ export class Client {
   }
 
   #completed(): void {
+    if (this.#answer === 'undecided') return;
     const handler = this.#handler!;
     const parser = this.#parser;
     const response = parser.take();
-    const unsent = this.#writing || (!this.#secure && this.unsent);
-    const early = unsent && response.status < REFUSED;
+    const early = this.#answer === 'early' && response.status < REFUSED;
     if (early || parser.excess) {
       this.#owner.onUnasked(this);
       // Followed by another answer, or too early: it may belong to the previous request, unless it carries our id.
@@ -172,7 +188,7 @@ export class Client {
     }
     this.#handler = undefined;
     this.keepsSeconds = parser.keepsSeconds;
-    if (this.reusable && this.keepsSeconds > 0 && !unsent) this.#owner.rest(this);
+    if (this.reusable && this.keepsSeconds > 0 && this.#answer === 'timely') this.#owner.rest(this);
     else this.destroy();
     handler.onResult(response);
   }

@@ -233,10 +233,7 @@ export class Pool {
     }
     client.idleUntilMs = this.#nowMs() + idleMs;
     this.#resting++;
-    setImmediate(() => {
-      if (client.unsent) client.destroy();
-      setImmediate(() => this.#rested(client));
-    });
+    setImmediate(() => setImmediate(() => this.#rested(client)));
   }
 
   #rested(client: Client): void {

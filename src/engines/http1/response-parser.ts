@@ -5,10 +5,10 @@ import type { EngineResponse } from '../../ports/engine.ts';
 /** `malformed` includes ambiguous answers; `foreign` is the answer to another request. */
 type Reading = 'open' | 'complete' | 'malformed' | 'too_large' | 'foreign';
 
-/** Of a head, and of the trailers. */
+/** Of a head, of the trailers, and of all extensions of chunks together. */
 export const HEAD_BYTES_MAX = 16_384;
-/** Of the line with a chunk's size and extensions, and the line ends around it. */
-const CHUNK_LINE_BYTES_MAX = 256;
+/** How far ahead the end of a chunk's size is looked for at a time. */
+const SIZE_BYTES = 256;
 /** Limit on interim answers (1xx) before the final one. */
 export const INTERIMS_MAX = 16;
 /** Of a field that decides about framing or the connection. */
@@ -21,7 +21,8 @@ const SPACE = 0x20;
 // No control characters except tab; a field that begins with white space would continue the one before.
 const HEAD = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t -~\x80-\xff]*\r\n)*$/;
 const TRAILERS = /^\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t -~\x80-\xff]*\r\n)*$/;
-const CHUNK = /^\r\n([\da-f]+)(?:;[\t -~\x80-\xff]*)?$/i;
+const CHUNK = /^\r\n([\da-f]{1,8})/i;
+const EXTENSION = /^[\t -~\x80-\xff]*$/;
 const EVALUATED = /\n(content-length|transfer-encoding|connection|keep-alive|x-request-id|retry-after):([^\r]*)/gi;
 const BARE_CR_OR_LF = /(?<!\r)\n|\r(?!\n|$)/;
 const PROTOCOL = 'HTTP/1.';
@@ -50,6 +51,7 @@ export class ResponseParser {
   #echo: 'none' | 'ours' | 'foreign' = 'none';
   #retryAfter: string | undefined = undefined;
   #chunkLeft = 0;
+  #extensionBytes = 0;
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
 
@@ -64,6 +66,7 @@ export class ResponseParser {
     this.#interims = 0;
     this.#body = NOTHING;
     this.#bodyBytes = 0;
+    this.#extensionBytes = 0;
     this.#beginHead();
   }
 
@@ -99,11 +102,11 @@ export class ResponseParser {
           at = length;
           break;
         case 'size':
-          at = this.#readText(bytes, at, length, CHUNK_LINE_BYTES_MAX, '\r\n');
+          at = this.#readText(bytes, at, Math.min(length, at + SIZE_BYTES), '\r\n');
           break;
         case 'head':
         case 'trailers':
-          at = this.#readText(bytes, at, length, HEAD_BYTES_MAX, '\r\n\r\n');
+          at = this.#readText(bytes, at, Math.min(length, at + HEAD_BYTES_MAX - this.#text.length), '\r\n\r\n');
       }
     }
     // Bytes after the answer must not reach the next caller.
@@ -131,38 +134,49 @@ export class ResponseParser {
   }
 
   /** Up to its end, or as far as it has come; returns how far. Limits count bytes, so that they do not depend on splits. */
-  #readText(bytes: Buffer, from: number, length: number, bytesMax: number, mark: string): number {
+  #readText(bytes: Buffer, from: number, to: number, mark: string): number {
     const before = this.#text.length;
-    const text = this.#text + bytes.toString('latin1', from, Math.min(length, from + bytesMax - before));
+    const text = this.#text + bytes.toString('latin1', from, to);
     // A size begins behind the end of the chunk before it.
-    const end = text.indexOf(mark, this.#phase === 'size' ? mark.length : Math.max(0, before - mark.length));
+    const end = text.indexOf(mark, Math.max(this.#phase === 'size' ? mark.length : 0, before - mark.length));
     if (end === -1) {
       this.#text = text;
-      if (text.length === bytesMax) this.#reading = 'too_large';
-      // A server of another protocol should not have to be waited for. What came before is right, but for a return at its end.
-      else if (
-        BARE_CR_OR_LF.test(text.slice(text[before - 1] === '\r' ? before - 1 : before)) ||
-        (this.#phase === 'head' && !text.startsWith(PROTOCOL.slice(0, text.length)))
-      )
-        this.#reading = 'malformed';
-      return from + text.length - before;
+      this.#reading = this.#begunReading(text, before);
+      return to;
     }
     this.#text = '';
     if (this.#phase === 'head') this.#reading = this.#headReading(text.slice(0, end + 2));
-    else if (this.#phase === 'size') this.#reading = this.#sizeReading(text.slice(0, end));
+    else if (this.#phase === 'size') this.#reading = this.#sizeReading(text.slice(0, end), true);
     else this.#reading = this.#trailersReading(text.slice(0, end + 2));
     return from + end + mark.length - before;
   }
 
-  #sizeReading(line: string): Reading {
-    const digits = CHUNK.exec(line)?.[1];
-    if (digits === undefined) return 'malformed';
-    this.#chunkLeft = Number.parseInt(digits, 16);
-    if (this.#chunkLeft > this.#bodyBytesMax - this.#bodyBytes) return 'too_large';
+  /** Without its end, which should not have to be waited for if this cannot become right. */
+  #begunReading(text: string, before: number): Reading {
+    const line = text.endsWith('\r') ? text.slice(0, -1) : text;
+    const reading = this.#phase === 'size' ? this.#sizeReading(line, false) : 'open';
+    if (reading !== 'open') return reading;
+    if (this.#phase !== 'size' && text.length === HEAD_BYTES_MAX) return 'too_large';
+    if (this.#phase === 'head' && !text.startsWith(PROTOCOL.slice(0, text.length))) return 'malformed';
+    // What came before is right, but for a return at its end.
+    return BARE_CR_OR_LF.test(text.slice(text[before - 1] === '\r' ? before - 1 : before)) ? 'malformed' : 'open';
+  }
+
+  #sizeReading(line: string, isComplete: boolean): Reading {
+    const [begin, digits = ''] = CHUNK.exec(line) ?? [];
+    if (begin === undefined) return !isComplete && '\r\n'.startsWith(line) ? 'open' : 'malformed';
+    const bytes = Number.parseInt(digits, 16);
+    if (bytes > this.#bodyBytesMax - this.#bodyBytes) return 'too_large';
+    const extension = line.slice(begin.length);
     // Further digits could only be leading zeros.
-    if (digits.length > 8) return 'malformed';
-    this.#phase = this.#chunkLeft > 0 ? 'chunk' : 'trailers';
-    if (this.#chunkLeft === 0) this.#text = '\r\n';
+    if (extension !== '' && !extension.startsWith(';')) return 'malformed';
+    if (this.#extensionBytes + extension.length > HEAD_BYTES_MAX) return 'too_large';
+    if (!isComplete) return 'open';
+    if (!EXTENSION.test(extension)) return 'malformed';
+    this.#extensionBytes += extension.length;
+    this.#chunkLeft = bytes;
+    this.#phase = bytes > 0 ? 'chunk' : 'trailers';
+    if (bytes === 0) this.#text = '\r\n';
     return 'open';
   }
 

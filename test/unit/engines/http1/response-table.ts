@@ -30,6 +30,8 @@ const chunked = (body: string) => answer(['Transfer-Encoding: chunked'], body);
 const hello = read(200, 'hello');
 const once = read(200, 'hello', 0);
 const padding = (bytes: number) => `X-Padding: ${'x'.repeat(bytes - 13)}`;
+/** As long as all extensions may be together. */
+const extended = `1;${'x'.repeat(HEAD_BYTES_MAX / 64 - 1)}\r\ny\r\n`.repeat(64);
 const emptyHead = answer(['Content-Length: 0']).length;
 
 export const START_LINES: readonly Row[] = [
@@ -140,12 +142,15 @@ export const CHUNKS: readonly Row[] = [
   ['line ends and a zero in the content', chunked('7\r\n0\r\n\r\n\0h\r\n0\r\n\r\n'), read(200, '0\r\n\r\n\0h')],
   ['the coding in another case', answer(['transfer-encoding:CHUNKED '], '0\r\n\r\n'), read(200, '')],
   ['extensions', chunked('5;a=b;c="d e"\r\nhello\r\n0;last\r\n\r\n'), hello],
+  ['an extension of a kibibyte', chunked(`5;${'x'.repeat(1023)}\r\nhello\r\n0\r\n\r\n`), hello],
+  ['extensions of exactly the limit', chunked(`${extended}0\r\n\r\n`), read(200, 'y'.repeat(64))],
+  ['extensions of one byte more', chunked(`${extended}0;\r\n\r\n`), 'too_large'],
   ['trailers', chunked('5\r\nhello\r\n0\r\nX: y\r\nContent-Type: z\r\n\r\n'), hello],
   ['a length in the trailers', chunked('0\r\nContent-Length: 1\r\n\r\n'), 'malformed'],
   ['a coding in the trailers', chunked('0\r\nTransfer-Encoding: chunked\r\n\r\n'), 'malformed'],
   ['a connection option in the trailers', chunked('0\r\nConnection: close\r\n\r\n'), 'malformed'],
   ['up to the limit', chunked(`20\r\n${'x'.repeat(32)}\r\n20\r\n${'x'.repeat(32)}\r\n0\r\n\r\n`), read(200, 'x'.repeat(64))],
-  ['beyond the limit, at the size', chunked(`20\r\n${'x'.repeat(32)}\r\n21\r\n`), 'too_large'],
+  ['beyond the limit, at the size', chunked(`20\r\n${'x'.repeat(32)}\r\n21`), 'too_large'],
   ['a size too large for a number', chunked('ffffffffffffffffff\r\n'), 'too_large'],
   ['many zeros before a size', chunked('000000005\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['an empty size', chunked('\r\nhello\r\n0\r\n\r\n'), 'malformed'],
@@ -160,6 +165,9 @@ export const CHUNKS: readonly Row[] = [
   ['a bare LF in an extension', chunked('5;a\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['a NUL in an extension', chunked('5;a\0\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['content longer than its size', chunked('4\r\nhello\r\n0\r\n\r\n'), 'malformed'],
+  ['content longer than its size, at once', chunked('5\r\nhelloXYZ'), 'malformed'],
+  ['a size in other digits, at once', chunked('5\r\nhello\r\n1g'), 'malformed'],
+  ['too many digits, at once', chunked('000000000'), 'malformed'],
   ['content shorter than its size', chunked('6\r\nhello\r\n0\r\n\r\n'), 'malformed'],
   ['a bare LF after content', chunked('5\r\nhello\n0\r\n\r\n'), 'malformed'],
   ['a bare LF after the last size', chunked('0\n\r\n'), 'malformed'],

@@ -1,7 +1,13 @@
 // To which call an answer belongs: foreign ids, unexpected bytes, and how a replica that sends them is treated from then on.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
+import type { RawConnection } from '../raw-engine.ts';
 import type { Pool, PoolLimits } from '../../../../src/engines/http1/pool.ts';
+import { makeCertificate } from '../../../support/certificate.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -16,17 +22,31 @@ interface Scene {
   nowMs: number;
 }
 
-async function scene(limits: Partial<PoolLimits> = {}): Promise<Scene> {
-  const engine = await new RawEngine().listen();
+async function scene(limits: Partial<PoolLimits> = {}, secured?: RawEngine): Promise<Scene> {
+  const engine = secured ?? (await new RawEngine().listen());
   const reports: boolean[] = [];
   const made: Scene = { engine, wire: undefined as unknown as Pool, reports, nowMs: 0 };
   const onUnasked = (_replica: string, begins: boolean): void => void reports.push(begins);
-  const wire = wireTo(`http://127.0.0.1:${engine.port}`, { nowMs: () => made.nowMs, onUnasked, ...limits });
+  const origin = secured === undefined ? 'http://127.0.0.1' : 'https://localhost';
+  const wire = wireTo(`${origin}:${engine.port}`, { nowMs: () => made.nowMs, onUnasked, ...limits });
   open.push(engine, { close: () => wire.destroy() });
   return Object.assign(made, { wire });
 }
 
+/** An engine behind TLS that this process trusts until the test ends. */
+async function securedEngine(): Promise<RawEngine> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-unasked-'));
+  const { certFile, keyFile } = await makeCertificate(folder, 'engine.test', 'DNS:localhost');
+  const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
+  rmSync(folder, { recursive: true });
+  const usual = getCACertificates('default');
+  setDefaultCACertificates([...usual, cert.toString()]);
+  open.push({ close: () => Promise.resolve(setDefaultCACertificates(usual)) });
+  return new RawEngine(createServer({ key, cert })).listen('127.0.0.1', 'secureConnection');
+}
+
 const SENT = '01KB2ZJ7Q3V5X8Y0ABCDEFGHJK';
+const LARGE_BYTES = 16 << 20;
 const OTHER = '01KB2ZJ7Q3V5X8Y0ABCDEFGHJM';
 
 const idOf = (received: string): string => [...received.matchAll(/^x-request-id: (.*)\r$/gim)].at(-1)?.[1] ?? '';
@@ -99,6 +119,31 @@ describe('an answer', () => {
     await rested();
     expect(await make(wire, {}, 'reused', { requestId: OTHER }).result).toBe('foreign_id');
     expect(reports).toEqual([true]);
+  });
+});
+
+describe.each(['HTTP', 'TLS'])('over %s, an answer that begins before the whole request is sent', (transport) => {
+  test.each([
+    ['and is complete then', 0],
+    ['and ends after that', 1],
+  ])('%s, belongs to the request before', async (_name, held) => {
+    const { engine, wire, reports } = await scene({}, transport === 'TLS' ? await securedEngine() : undefined);
+    expect(await make(wire, { body: 'before' }).result).toBe('200 before');
+    await rested();
+    const [{ socket }] = engine.connections as [RawConnection];
+    const again = lengthAnswer('before');
+    const cut = again.length - held;
+    socket.removeAllListeners('data').on('data', (piece: string) => {
+      if (piece.endsWith('.')) socket.write(again.slice(cut));
+    });
+    // More than the system takes from us while the engine does not read.
+    const { result } = make(wire, { body: `${'x'.repeat(LARGE_BYTES)}.` });
+    socket.pause().write(again.slice(0, cut));
+    await rested();
+    socket.resume();
+    expect(await result).toBe('unasked');
+    expect(reports).toEqual([true]);
+    expect(engine.connections).toHaveLength(1);
   });
 });
 
