@@ -14,8 +14,9 @@ const PREPARED_MS = 60_000;
 export class RedisBlobs {
   readonly #link: RedisLink;
   readonly #bulk: RedisConnection;
+  #connecting: Promise<void> | undefined = undefined;
 
-  /** `bulk`: a second connection, so that no admission waits behind a large blob. */
+  /** `bulk`: a second connection, not connected yet, so that no admission waits behind a large blob. */
   constructor(link: RedisLink, bulk: RedisConnection) {
     this.#link = link;
     this.#bulk = bulk;
@@ -68,7 +69,20 @@ export class RedisBlobs {
   }
 
   #ask<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T> {
-    return this.#link.ask(() => command(this.#bulk));
+    return this.#link.ask(async () => {
+      await this.#connected();
+      return command(this.#bulk);
+    });
+  }
+
+  /** Connects on first use and rejects if that fails. Afterwards it reconnects by itself, and commands fail while it does. */
+  async #connected(): Promise<void> {
+    this.#connecting ??= this.#bulk.connect();
+    try {
+      await this.#connecting;
+    } finally {
+      this.#connecting = Promise.resolve();
+    }
   }
 }
 

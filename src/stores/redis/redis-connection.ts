@@ -41,10 +41,10 @@ export function isDemoted(connection: RedisConnection): boolean {
   return performance.now() - (demotions.get(connection)?.atMs ?? -Infinity) < DEMOTED_MS;
 }
 
-/** Not connected yet. Keeps reconnecting until it is closed. `connectsItself`: with its first command, which waits for it. */
-export function redisConnection(target: RedisTarget, commandTimeoutMs: number, connectsItself = false): RedisConnection {
+/** Not connected yet. Keeps reconnecting until it is closed. */
+export function redisConnection(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
   const demotion = { atMs: -Infinity };
-  const connection = build(target, commandTimeoutMs, connectsItself, () => (demotion.atMs = performance.now()));
+  const connection = build(target, commandTimeoutMs, () => (demotion.atMs = performance.now()));
   demotions.set(connection, demotion);
   // Without a listener ioredis prints each lost connection as an unhandled event. The store's probe reports lost connections.
   connection.on('error', () => undefined);
@@ -55,13 +55,13 @@ export function redisConnection(target: RedisTarget, commandTimeoutMs: number, c
  * After a lost reply a command's outcome is unknown, and by default ioredis would send it again. All resending is off: an
  * operation is repeated by its id or not at all. Commands fail at once if the server is not connected.
  */
-function build(target: RedisTarget, commandTimeoutMs: number, enableOfflineQueue: boolean, onDemoted: () => void): RedisConnection {
+function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => void): RedisConnection {
   const common = commonOptions(target, commandTimeoutMs, onDemoted);
   if (target.kind === 'cluster') {
     return new Cluster([...target.nodes], {
       redisOptions: common,
       lazyConnect: true,
-      enableOfflineQueue,
+      enableOfflineQueue: false,
       // Both would repeat a command whose outcome is unknown. MOVED and ASK redirections are safe, because nothing was
       // executed.
       retryDelayOnFailover: 0,
@@ -72,7 +72,7 @@ function build(target: RedisTarget, commandTimeoutMs: number, enableOfflineQueue
       clusterRetryStrategy: reconnectDelay,
     });
   }
-  const single = { ...common, enableOfflineQueue, lazyConnect: true, retryStrategy: reconnectDelay, db: target.database };
+  const single = { ...common, enableOfflineQueue: false, lazyConnect: true, retryStrategy: reconnectDelay, db: target.database };
   if (target.kind === 'server') return new Redis({ ...single, ...target.server });
   return new SentinelConnection({ ...single, ...sentinelOptions(target, commandTimeoutMs) });
 }

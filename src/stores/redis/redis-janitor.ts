@@ -8,7 +8,7 @@ import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/tag-counts.ts';
-import type { EndedPeriod } from '../../ports/usage-history.ts';
+import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { ERASURES_KEY, groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
 import { chargesOf, endedOf, usageRows } from './redis-usage.ts';
@@ -131,7 +131,10 @@ export class RedisJanitor {
     const [old, kept] = [ended.filter(isOld), ended.filter((one) => !isOld(one))];
     if (old.length > 0) await link.ask((redis) => redis.hdel(base + OF_TEAM.periods, ...old.map(({ number }) => String(number))));
     const numbers = new Set([...kept, ...(rows.period === undefined ? [] : [rows.period])].map(({ number }) => number));
-    const gone = charges.filter(({ period }) => !numbers.has(period)).flatMap((charge) => chargeFields(charge).map(([field]) => field));
+    // A period may have begun since the team was read, and be charged already.
+    const running = rows.period?.number ?? Infinity;
+    const isGone = ({ period }: ChargeRow): boolean => period < running && !numbers.has(period);
+    const gone = charges.filter(isGone).flatMap((charge) => chargeFields(charge).map(([field]) => field));
     for (let at = 0; at < gone.length; at += PIECE)
       await link.ask((redis) => redis.hdel(base + OF_TEAM.days, ...gone.slice(at, at + PIECE)));
     await pruneTags(records, teamId, dayOf(nowMs) - keptDays, nowMs);

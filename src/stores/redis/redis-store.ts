@@ -96,7 +96,7 @@ async function assembled(
 ): Promise<RedisStore> {
   const { clocks } = link;
   const nowMs = (): number | undefined => (clocks.now() === undefined ? undefined : Math.floor(clocks.now()!));
-  const bulk = redisConnection(target, commandTimeoutMs, true);
+  const bulk = redisConnection(target, commandTimeoutMs);
   const blobs = new RedisBlobs(link, bulk);
   const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
   const records = new RedisRecords({ link, blobs, postbox });
