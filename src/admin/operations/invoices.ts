@@ -211,7 +211,11 @@ function withReference(cell: Cell, { reference }: InvoiceRow): Cell {
 
 /** With those of test keys below. */
 function charactersCell({ character_count: all, test_character_count: test, free_character_count: free }: InvoiceRow): Cell {
-  return test === 0 ? all : { kind: 'below', cell: all, below: `${test} test${free === 0 ? '' : `, ${free} free`}` };
+  const counts = [
+    ...(test === 0 ? [] : [`${test.toLocaleString('en')} test`]),
+    ...(free === 0 ? [] : [`${free.toLocaleString('en')} free`]),
+  ];
+  return counts.length === 0 ? all : { kind: 'below', cell: all, below: counts.join(', ') };
 }
 
 function periodCell({ period_start: at, period_end: end, closed }: InvoiceRow): Cell {
@@ -225,7 +229,8 @@ const columns: readonly RowColumn<InvoiceRow>[] = [
   { head: 'From', cell: (row) => row.period_start.slice(0, 10), only: 'command' },
   { head: 'To', cell: (row) => row.period_end.slice(0, 10), only: 'command' },
   { head: 'State', cell: (row) => (row.closed ? 'closed' : 'open'), only: 'command' },
-  { head: 'Characters', cell: charactersCell, holds: 'figures' },
+  { head: 'Characters', cell: charactersCell, holds: 'figures', only: 'console' },
+  { head: 'Characters', cell: (row) => row.character_count, holds: 'figures', only: 'command' },
   { head: 'Included', cell: (row) => row.included_characters ?? undefined, holds: 'figures', only: 'console' },
   { head: 'Beyond plan', cell: (row) => row.overage_characters ?? undefined, holds: 'figures' },
   amountColumn('Credit added', 'credit_added_minor', 'console'),

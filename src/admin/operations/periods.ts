@@ -18,7 +18,8 @@ type Overage = Pick<Extract<UsageReport, { billing: 'quota' }>['overage'], 'char
 
 function overageText({ character_count: characters, cost_minor: cost, cap_minor: cap, currency }: Overage): string {
   if (cap === 0) return 'none: requests are refused at the limit';
-  return `${characters} characters, ${amountText(cost, currency)} of at most ${amountText(cap, currency)} ${currency}`;
+  const amount = (minor: number): string => `${amountText(minor, currency)} ${currency}`;
+  return `${characters.toLocaleString('en')} characters, ${amount(cost)} of at most ${amount(cap)}`;
 }
 
 /** What is used of limits by minute to month, by names such as `requests per minute`. */

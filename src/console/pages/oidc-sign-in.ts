@@ -153,7 +153,7 @@ const TOKEN_WORKS = 'Try again in a minute. Signing in with a token works meanwh
 
 /** Status, what happened, and what to do. `PROVIDER` and `NAME` stand for those of the sign-in. */
 const WORDS = {
-  wrong_state: [400, 'This does not belong to a sign-in that was begun in this browser within the last ten minutes.', AGAIN],
+  wrong_state: [400, 'This does not belong to the sign-in that was last begun in this browser, or it took longer than ten minutes.', AGAIN],
   used_before: [400, 'This sign-in has been used before.', AGAIN],
   declined: [403, 'The sign-in was cancelled, or PROVIDER has refused it.', AGAIN],
   wrong_issuer: [400, 'The answer did not come from PROVIDER.', ASK_OPERATOR],
