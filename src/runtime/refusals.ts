@@ -22,7 +22,17 @@ interface KnownFullOptions {
 interface Known {
   readonly refused: RateLimited;
   readonly untilMs: number;
+  judged: JudgedTags;
 }
+
+/** The store was asked with these tags, and so none of them was disabled, which it would have said first. */
+interface JudgedTags {
+  readonly sinceMs: number;
+  readonly names: Set<string>;
+}
+
+/** Of how many different tags within a second the store is asked whether they are disabled, so that new ones are no way to flood it. */
+const TAGS_MAX = 100;
 
 /** Clocks that are being adjusted may run this much faster than ours: a slot is free that much earlier. */
 const CLOCK_DRIFT = 0.001;
@@ -42,12 +52,20 @@ export class KnownFullWindows implements FullWindows {
   }
 
   refusal(caller: RefusedCaller): RateLimited | undefined {
-    return this.#holding(nameOf(caller)) ?? (caller.tag && this.#holding(nameWithTag(caller)));
+    const known = this.#holding(nameOf(caller));
+    const tag = caller.tag?.name;
+    if (tag === undefined) return known?.refused;
+    if (known !== undefined && this.#isJudged(known, tag)) return known.refused;
+    return this.#holding(nameWithTag(caller))?.refused;
   }
 
-  #holding(name: string): RateLimited | undefined {
+  #holding(name: string): Known | undefined {
     const known = this.#known.get(name);
-    return known === undefined || this.#options.now() >= known.untilMs ? undefined : known.refused;
+    return known === undefined || this.#options.now() >= known.untilMs ? undefined : known;
+  }
+
+  #isJudged({ judged: { sinceMs, names } }: Known, tag: string): boolean {
+    return names.size >= TAGS_MAX || (names.has(tag) && this.#options.now() < sinceMs + RATE_WINDOW_MS);
   }
 
   /** Counted from when the store was asked: by then the window was not full for longer than the store says. */
@@ -58,12 +76,16 @@ export class KnownFullWindows implements FullWindows {
     const nowMs = now();
     // The store may have decided before the change for which everything was dropped.
     if (untilMs <= nowMs || askedAtMs <= this.#droppedAtMs) return;
-    // What a tag's limit refuses is not refused with another tag. Any other refusal is, even if that tag is disabled, which the store
-    // would say first: otherwise each new tag would be a way past this memory.
+    // What is refused by a tag's limit is not refused with another tag.
     const name = refused.of === 'tag' ? nameWithTag(caller) : nameOf(caller);
-    if ((this.#known.get(name)?.untilMs ?? -Infinity) >= untilMs) return;
+    const known = this.#known.get(name);
+    const judged = judgedWith(caller, known?.judged, askedAtMs);
+    if (known !== undefined && known.untilMs >= untilMs) {
+      known.judged = judged;
+      return;
+    }
     this.#known.delete(name);
-    this.#known.set(name, { refused, untilMs });
+    this.#known.set(name, { refused, untilMs, judged });
     for (const [oldest, { untilMs: endsMs }] of this.#known) {
       if (endsMs > nowMs && this.#known.size <= keysMax) break;
       this.#known.delete(oldest);
@@ -75,6 +97,13 @@ export class KnownFullWindows implements FullWindows {
     this.#known.clear();
     this.#droppedAtMs = this.#options.now();
   }
+}
+
+function judgedWith({ tag }: RefusedCaller, before: JudgedTags | undefined, askedAtMs: number): JudgedTags {
+  const isWithin = before !== undefined && askedAtMs >= before.sinceMs && askedAtMs < before.sinceMs + RATE_WINDOW_MS;
+  const judged = isWithin ? before : { sinceMs: askedAtMs, names: new Set<string>() };
+  if (tag !== undefined) judged.names.add(tag.name);
+  return judged;
 }
 
 /** Apart by address and scope, because others may not be allowed, which is reported first. */

@@ -96,11 +96,42 @@ test('the oldest are given up beyond the bound, and those that have ended leave 
 
 const tagged = (name: string) => ({ ...KEY, tag: { name } });
 
-test("a tag's own limit refuses this tag only, any other every tag: a flood of new ones asks the store once", () => {
+test('a tag of which the store was not asked is not refused, because it may be disabled, which is said first', () => {
+  const { clock, full } = windows();
+  full.note(tagged('a'), refusedFor(900), 5000);
+  const known = (...names: string[]): boolean[] => names.map((name) => full.refusal(tagged(name)) !== undefined);
+  expect([...known('a', 'b'), full.refusal(KEY) !== undefined]).toEqual([true, false, true]);
+  clock.ms = 5500;
+  full.note(tagged('b'), refusedFor(400), 5500);
+  expect(known('a', 'b', 'c')).toEqual([true, true, false]);
+  // The window has filled again, and of the first one the store was asked a second ago.
+  clock.ms = 5900;
+  full.note(tagged('b'), refusedFor(900), 5900);
+  clock.ms = 6000;
+  expect(known('a', 'b')).toEqual([false, false]);
+  full.note(tagged('a'), refusedFor(100), 6000);
+  expect(known('a', 'b')).toEqual([true, false]);
+});
+
+test("what is refused by a tag's own limit is refused with this tag only", () => {
   const { full } = windows();
-  const limits = () => [tagged('a'), tagged('b'), KEY].map((caller) => full.refusal(caller)?.limit);
-  full.note(tagged('a'), { ...refusedFor(900, 2), of: 'tag' }, 5000);
-  expect(limits()).toEqual([2, undefined, undefined]);
-  full.note(tagged('b'), { ...refusedFor(900, 3), of: 'key' }, 5000);
-  expect(limits()).toEqual([3, 3, 3]);
+  full.note(tagged('a'), { ...refusedFor(300), of: 'tag' }, 5000);
+  expect([full.refusal(tagged('a')), full.refusal(tagged('b')), full.refusal(KEY)].map((one) => one?.of)).toEqual([
+    'tag',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('a flood with ever new tags asks the store for a hundred of them in a second, though its window fills again and again', () => {
+  const { clock, full } = windows();
+  let asked = 0;
+  for (let n = 0; n < 1000; n++) {
+    clock.ms = 5000 + n / 2;
+    if (full.refusal(tagged(`tag-${n}`)) !== undefined) continue;
+    asked++;
+    full.note(tagged(`tag-${n}`), refusedFor(300), clock.ms);
+  }
+  // From when the last of a hundred was asked until its refusal ends.
+  expect(asked).toBeLessThanOrEqual(102);
 });
