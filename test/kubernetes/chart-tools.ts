@@ -1,4 +1,4 @@
-// Helm, schemas of Kubernetes and the linter of workflows, as npm packages by a lock file of their own: installed once, outside the project.
+// Helm, kubectl, schemas of Kubernetes and the linter of workflows, as npm packages by a lock file of their own: installed once, outside the project.
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,23 +28,28 @@ export function chartOfRelease(folder: string): string {
 }
 
 /** Versions of Kubernetes whose schemas are there; `kubernetes-1.27` is a package in the tools' folder. */
-export const VERSIONS = ['1.27', '1.36'] as const;
+export const VERSIONS = ['1.27', '1.33', '1.36'] as const;
 
 export interface ChartTools {
   /** A folder with `node_modules`. */
   readonly folder: string;
   helm(args: readonly string[], options?: StartOptions): Promise<Ended>;
+  kubectl(args: readonly string[], options?: StartOptions): Promise<Ended>;
 }
 
 /** Installs them if need be. Rejects on machines that are not amd64: the package with helm has no other. */
 export async function chartTools(): Promise<ChartTools> {
-  if (process.arch !== 'x64') throw new Error(`helm is there for amd64 only, and this is ${process.arch}`);
+  if (process.arch !== 'x64') throw new Error(`helm and kubectl are there for amd64 only, and this is ${process.arch}`);
   const digest = createHash('sha256');
   for (const manifest of FILES) digest.update(readFileSync(join(OWN, manifest)));
   const folder = join(cacheFolder('chart-tools'), digest.digest('hex').slice(0, 12));
   if (!existsSync(folder)) await installOnce(folder);
   const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` };
-  return { folder, helm: (args, options = {}) => runProgram('helm', args, { ...options, env: { ...env, ...options.env } }) };
+  const start =
+    (name: 'helm' | 'kubectl') =>
+    (args: readonly string[], options: StartOptions = {}): Promise<Ended> =>
+      runProgram(name, args, { ...options, env: { ...env, ...options.env } });
+  return { folder, helm: start('helm'), kubectl: start('kubectl') };
 }
 
 /** By one of several test files that begin at once; the others wait for it. A lock that is older than an install may take is nobody's. */
@@ -80,8 +85,8 @@ async function install(folder: string): Promise<void> {
   const flags = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund'];
   await outputOf('npm', ['ci', ...flags, '--prefix', draft], { cwd: draft, msMax: INSTALL_MS });
   const layer = join(draft, 'node_modules/helm-and-kubectl/lib/layer.zip');
-  await outputOf('unzip', ['-q', '-j', layer, 'helm/helm', '-d', join(draft, 'bin')]);
-  chmodSync(join(draft, 'bin/helm'), 0o755);
+  await outputOf('unzip', ['-q', '-j', layer, 'helm/helm', 'kubectl/kubectl', '-d', join(draft, 'bin')]);
+  for (const name of ['helm', 'kubectl']) chmodSync(join(draft, 'bin', name), 0o755);
   rmSync(layer);
   renameSync(draft, folder);
 }

@@ -129,7 +129,7 @@ export const PROGRAMS = {
   },
   debootstrap: { package: 'debootstrap', file: '/usr/sbin/debootstrap', for: ROOTS, why: 'creates root file systems of Debian' },
   buildah: { package: 'buildah', file: '/usr/bin/buildah', for: ['test:image'], why: 'builds the Dockerfile without Docker' },
-  unzip: { package: 'unzip', file: '/usr/bin/unzip', for: EVIDENCE, why: 'unpacks helm' },
+  unzip: { package: 'unzip', file: '/usr/bin/unzip', for: EVIDENCE, why: 'unpacks helm and kubectl' },
   tar: { package: 'tar', file: '/usr/bin/tar', for: ROOTS, why: 'keeps a root file system for the day' },
   chroot: { package: 'coreutils', file: '/usr/sbin/chroot', for: ROOTS, why: 'runs a program in a root file system' },
   mkdir: {

@@ -13,7 +13,7 @@ import type { Ending, Readiness } from './started-program.ts';
 /** The Node that runs us. */
 export const OWN_NODE = 'node';
 /** What `test/kubernetes/chart-tools.ts` installs with npm, and puts first into the PATH of what it starts. */
-export const FROM_NPM = ['helm'] as const;
+export const FROM_NPM = ['helm', 'kubectl'] as const;
 /** Programs without a row in the table: nobody gets this far without them. All but Node are found by the PATH. */
 const OWN = [OWN_NODE, 'npm', 'npx', 'lingate', ...FROM_NPM] as const;
 type Own = (typeof OWN)[number];

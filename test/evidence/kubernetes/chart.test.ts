@@ -1,4 +1,4 @@
-// The Helm chart under the real helm: everything that it has, on and off, gives manifests that the oldest and the newest version of Kubernetes accept, and a configuration that Lingate accepts.
+// The Helm chart under the real helm: everything that it has, on and off, gives manifests that three versions of Kubernetes accept, and a configuration that Lingate accepts.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -181,7 +181,7 @@ describe('the judges', () => {
     const deployment = find(await installed(SIMPLE), 'Deployment');
     const spec = { ...(deployment.spec as object), replcas: 2 };
     const found = await namesFaults(tools.folder, [{ ...deployment, spec }]);
-    expect(found.match(/'"replcas"' does not exist in type 'IDeploymentSpec'/g)).toHaveLength(2);
+    expect(found.match(/'"replcas"' does not exist in type 'IDeploymentSpec'/g)).toHaveLength(3);
   });
 
   test('find a value that the schema does not allow, and a member that is missing', async () => {

@@ -1,0 +1,155 @@
+// The manual's table "More mistakes": each is made, and the promised words appear where and when the table says.
+import { connect } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { scriptedTranslation, startScriptedEngine, status } from '../../../src/testing.ts';
+import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { inProcess } from '../../support/lingate-command.ts';
+import { LISTENERS } from '../../support/listeners.ts';
+import { manualSection } from '../../support/manual.ts';
+import { request } from '../../support/raw-http.ts';
+import { startRedis } from '../../support/redis.ts';
+
+/** A machine under load is slower than the manual's machine. */
+const SLOWER = 10;
+
+interface Promised {
+  readonly words: readonly string[];
+  readonly withinMs: number;
+}
+
+const SECTION = manualSection('first-hour', 'More mistakes');
+
+/** The rows of the table, by the mistake. */
+function readTable(): ReadonlyMap<string, Promised> {
+  const rows = SECTION.split('\n').filter((line) => /^\| [a-z]/.test(line) && !line.startsWith('| mistake'));
+  return new Map(
+    rows.map((row) => {
+      const [, mistake, said, , within] = row
+        .split(' | ')
+        .map((cell) => cell.replace(/^\| /, ''))
+        .flatMap((cell, index) => (index === 0 ? ['', cell] : [cell]));
+      const words = [...said!.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+      return [mistake!, { words, withinMs: (/^(\d+) s/.exec(within!) ? Number(/^(\d+) s/.exec(within!)![1]) : 1) * 1000 }];
+    }),
+  );
+}
+
+const TABLE = readTable();
+let folder: string;
+let engine: ScriptedEngine;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingate-mistakes-'));
+  engine = await startScriptedEngine();
+});
+
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Polls until all the row's words are there, for as long as the table says on an idle machine. */
+async function expectWords(mistake: string, output: () => string): Promise<void> {
+  const { words, withinMs } = TABLE.get(mistake)!;
+  expect(words.length).toBeGreaterThan(0);
+  for (const word of words) await expect.poll(output, { timeout: withinMs * SLOWER }).toContain(word);
+}
+
+async function gatewayOf(
+  engineUrls: readonly string[],
+  config: Readonly<Record<string, unknown>> = {},
+  store?: string,
+): Promise<TestGateway> {
+  const gateway = await startGateway({ store: store ?? `sqlite:${folder}/${Math.random()}.db`, engineUrls, config });
+  onTestFinished(() => gateway.stop());
+  return gateway;
+}
+
+async function translate(gateway: TestGateway, times = 1): Promise<void> {
+  const { key } = await gateway.team();
+  for (let time = 0; time < times; time++) {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    await request({ port: gateway.port, method: 'POST', path: '/v1/translate', headers, body: '{"text":["a"],"target_lang":"DE"}' });
+  }
+}
+
+test('the table has these rows, and each names a section of the manual', () => {
+  expect([...TABLE.keys()]).toEqual([
+    'wrong store',
+    'wrong engine key',
+    'wrong path of the engine',
+    'a proxy that speaks HTTP/1.0',
+    'full Redis',
+    'hung replica',
+    'mistyped variable',
+  ]);
+  const named = [...SECTION.matchAll(/\| \[([^\]|]+)\]\(([\w-]*?)(?:\.md)?#[\w-]+\) \|$/gm)];
+  expect(named).toHaveLength(TABLE.size);
+  for (const [, title, page] of named) expect(manualSection(page || 'first-hour', title!)).not.toBe('');
+});
+
+test('wrong store', async () => {
+  const { status: ended, stderr } = await inProcess(['team', 'list', '--store', `sqlite:${folder}/wrong.db`]);
+  expect(ended).toBe(1);
+  await expectWords('wrong store', () => stderr);
+});
+
+test.each([
+  ['wrong engine key', 401],
+  ['wrong path of the engine', 404],
+])('%s', async (mistake, code) => {
+  engine.always(status(code));
+  const gateway = await gatewayOf([engine.url]);
+  await translate(gateway);
+  await expectWords(mistake, () => gateway.logLines.join(''));
+});
+
+test.each(LISTENERS)('a proxy that speaks HTTP/1.0, which only uWebSockets.js rejects: %s', async (listener) => {
+  const gateway = await gatewayOf([engine.url], { listener });
+  const socket = connect(gateway.port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write('GET /health HTTP/1.0\r\nHost: lingate\r\n\r\n');
+  if (listener === 'uws') await expectWords('a proxy that speaks HTTP/1.0', () => received);
+  else await expect.poll(() => received).toContain('HTTP/1.1 200 OK');
+});
+
+test('full Redis', async () => {
+  const redis = await startRedis(['--maxmemory-policy', 'noeviction']);
+  onTestFinished(() => redis.stop());
+  const gateway = await gatewayOf([engine.url], {}, redis.url);
+  const operator = new Redis(redis.url);
+  await operator.config('SET', 'maxmemory', '1');
+  operator.disconnect();
+  await expectWords('full Redis', () => gateway.logLines.join(''));
+  const ready = (): Promise<number> =>
+    request({ port: gateway.opsPort, path: '/readyz', headers: { host: 'localhost' } }).then(({ status: code }) => code);
+  await expect.poll(ready).toBe(503);
+});
+
+test('hung replica', async () => {
+  const hung = await startScriptedEngine();
+  onTestFinished(() => hung.close());
+  hung.always(() => undefined);
+  engine.always((asked, response) => {
+    const { text } = JSON.parse(asked.body) as { text: string[] };
+    response.end(JSON.stringify({ translations: text.map((one) => ({ text: scriptedTranslation(one, 'DE') })) }));
+  });
+  const gateway = await gatewayOf([hung.url, engine.url], { engine: { timeout_ms: 500 } });
+  await translate(gateway, 8);
+  await expectWords('hung replica', () => gateway.logLines.join(''));
+});
+
+test('mistyped variable', async () => {
+  const { status: ended, stderr } = await inProcess(['config', 'check'], { LINGATE_STROE: 'sqlite:a.db' });
+  expect(ended).toBe(0);
+  await expectWords('mistyped variable', () => stderr);
+});
