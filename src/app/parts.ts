@@ -1,4 +1,5 @@
 // Opens what a serving process is made of before its port; all is closed in reverse order.
+import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
@@ -14,6 +15,7 @@ import type { JsonLog } from '../ops/json-log.ts';
 import { engineMetrics, unaskedCounter } from '../ops/metrics/engine-metrics.ts';
 import { Metrics } from '../ops/metrics/metrics.ts';
 import { RequestMetrics } from '../ops/metrics/request-metrics.ts';
+import type { GatewayRecords } from '../ports/gateway-records.ts';
 import type { EngineCap } from '../ports/engine-use.ts';
 import type { Log } from '../ports/log.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
@@ -22,7 +24,6 @@ import { FailureLog } from '../runtime/failure-log.ts';
 import { Forgetting, GlossaryUpkeepTimer } from '../runtime/forgetting.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
-import { RunningRecord } from '../runtime/running-record.ts';
 import { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
 import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
@@ -81,7 +82,7 @@ export async function openParts(opening: Opening) {
     }),
   );
   const trials = down.closing('engine trials', tryEngines(triedEngines(opened), log));
-  const runningRecord = down.closing('running record', new RunningRecord(store.gateways, config.file));
+  const runningRecord = down.closing('running record', recordRunning(store.gateways, config.file));
   const forgetful = [...opened.plugins.forgetful, ...upkeep.forgetful, ...(documents === undefined ? [] : [forgetfulDocuments(documents)])];
   // Nothing besides the store has data of teams where there are none.
   if (forgetful.length > 0) down.closing('forgetting', new Forgetting({ audit: store.audit, plugins: forgetful, log, nowMs }));
@@ -253,4 +254,17 @@ function tellUnasked(who: string, count: () => void, log: Log): (replica: string
     count();
     if (begins) log.warn(message, { replica });
   };
+}
+
+/** Several times within the minute for which a record counts as running. */
+const RECORD_EVERY_MS = 15_000;
+
+/** Says in the store that this gateway runs, for commands that need a store for themselves. */
+function recordRunning(gateways: GatewayRecords, file: string) {
+  // If the store fails to write it, the next attempt follows soon.
+  const leave = async (): Promise<void> => {
+    await gateways.leave({ host: hostname(), file }).catch(() => undefined);
+  };
+  const timer = setInterval(() => void leave(), RECORD_EVERY_MS).unref();
+  return { leave, close: () => clearInterval(timer) };
 }

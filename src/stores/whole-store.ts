@@ -15,7 +15,7 @@ import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 const PAGE = 500;
 /** No day. */
 const NONE = { from: 1, to: 0 };
-/** Gateways say more often that they run (runtime/running-record.ts). */
+/** Gateways say more often that they run (app/parts.ts). */
 const SERVED_WITHIN_MS = 60_000;
 
 /** Of the store's kind, besides what is checked of every store. */

@@ -222,8 +222,9 @@ export class Pool {
   }
 
   /**
-   * Takes a connection whose request is finished and that can be reused. It rests until the event loop has polled all sockets once more: if the engine sends anything after its answer, or closes the
-   * connection, that is noticed before the next request is sent on it.
+   * Takes a connection whose request is finished and that can be reused. It rests until the event loop has polled all
+   * sockets once more: if the engine sends anything after its answer, or closes the connection, that is noticed before
+   * the next request is sent on it.
    */
   rest(client: Client): void {
     const idleMs = Math.min(IDLE_MS_MAX, client.keepsSeconds * 1000 - IDLE_MARGIN_MS);
