@@ -1,6 +1,6 @@
-// Builds `dist/`: compiles JavaScript and declarations, and copies what is read at run time (Lua, styles, scripts of pages).
+// Builds `dist/`: compiles JavaScript and declarations, and copies what is read at run time (Lua, styles, scripts of pages), and a licence.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,8 @@ const DRAFT = `${DIST}.${process.pid}`;
 const OUTDATED = `${DRAFT}.outdated`;
 const COMPILER = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
 const BUNDLER = fileURLToPath(new URL('../node_modules/rolldown/bin/cli.mjs', import.meta.url));
+/** uWebSockets.js is under the same licence, but its packages have no copy (config/THIRD-PARTY.md). */
+const APACHE_LICENSE = fileURLToPath(new URL('../node_modules/prom-client/LICENSE', import.meta.url));
 
 /** Sources, the compiler's configuration, and READMEs. */
 const NOT_COPIED = new Set(['.ts', '.json', '.md']);
@@ -32,6 +34,8 @@ function build(): void {
     execFileSync(process.execPath, [COMPILER, ...compiled], { stdio: 'inherit' });
     execFileSync(process.execPath, [BUNDLER, ...bundleOf(`${DRAFT}/domain/typebox.js`)], { stdio: ['ignore', 'ignore', 'inherit'] });
     cpSync(SOURCES, DRAFT, { recursive: true, filter: (file) => !NOT_COPIED.has(extname(file)) && !NOT_BUILT.has(basename(file)) });
+    // Without its appendix, which names the authors of that package.
+    writeFileSync(`${DRAFT}/Apache-2.0.txt`, readFileSync(APACHE_LICENSE, 'utf8').replace(/\n *APPENDIX:[^]*/, ''));
     if (existsSync(DIST)) renameSync(DIST, OUTDATED);
     renameSync(DRAFT, DIST);
     rmSync(OUTDATED, { recursive: true, force: true });

@@ -25,7 +25,7 @@ describe('the tarball', () => {
   test('contains JavaScript and declarations, what they read, configuration with the chart, README and licences, and nothing else', () => {
     const strange = project.packed.filter(
       (path) =>
-        !/^(?:dist\/.+\.(?:js|d\.ts|lua|css)|config\/(?:(?:manual|examples)\/|helm\/lingate\/(?:files\/|templates\/)?)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
+        !/^(?:dist\/(?:.+\.(?:js|d\.ts|lua|css)|Apache-2\.0\.txt)|config\/(?:(?:manual|examples)\/|helm\/lingate\/(?:files\/|templates\/)?)?[\w.-]+|(?:README|CHANGELOG)\.md|LICENSE|package\.json|src\/(?:lingate|supported-node)\.js)$/.test(
           path,
         ),
     );
@@ -33,6 +33,8 @@ describe('the tarball', () => {
     expect(project.packed).toEqual(
       expect.arrayContaining(['LICENSE', 'CHANGELOG.md', 'config/THIRD-PARTY.md', 'config/lingate.yaml', 'README.md']),
     );
+    const licence = readFileSync(join(project.folder, 'node_modules/lingate/dist/Apache-2.0.txt'), 'utf8');
+    expect(licence).toMatch(/^\s+Apache License\s+Version 2\.0,[^]+\n {3}9\. Accepting Warranty[^]+END OF TERMS AND CONDITIONS\s*$/);
   });
 
   test('has a declaration for every module', () => {
