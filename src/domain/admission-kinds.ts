@@ -3,9 +3,9 @@
 export const CHECK_KINDS = {
   key_unknown: true,
   key_revoked: true,
-  address_wanted: true,
+  address_required: true,
   address_refused: true,
-  scope_wanted: true,
+  scope_required: true,
   scope_missing: true,
   tag_disabled: true,
   rate_limited: true,

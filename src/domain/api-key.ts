@@ -15,9 +15,9 @@ export interface KeyOwner {
    * A hint in this process's cache: the store needs the client address of requests with this key, so it is sent with each one.
    * May outlive the limit; if it is missing, the store asks for the address.
    */
-  readonly addressWanted?: boolean;
+  readonly addressRequired?: boolean;
   /** The same for the scope of the route. */
-  readonly scopeWanted?: boolean;
+  readonly scopeRequired?: boolean;
 }
 
 const PATTERN = /^la_(?:live|test)_[A-Za-z0-9]{40}$/;
@@ -120,7 +120,7 @@ function fromValue(value: string): Credential {
 }
 
 /** The hints of a cached key's owner. */
-export type WantedFact = 'addressWanted' | 'scopeWanted';
+export type RequiredFact = 'addressRequired' | 'scopeRequired';
 
 /** As in the request to the store: absent if the key is not known to need it. */
 export interface CarriedFacts {

@@ -75,12 +75,12 @@ export class KeyAccount implements LimitedSubject {
     if (status === 'disabled') return { kind: 'key_revoked', reason: 'disabled' };
     if (limits.expiresAtMs !== undefined && nowMs >= limits.expiresAtMs) return { kind: 'key_revoked', reason: 'expired' };
     if (this.#ranges !== undefined) {
-      if (address === undefined) return { kind: 'address_wanted' };
+      if (address === undefined) return { kind: 'address_required' };
       const bits = addressBits(address);
       if (!this.#ranges.some((range) => bits.startsWith(range))) return { kind: 'address_refused' };
     }
     if (limits.scopes === undefined) return undefined;
-    if (scope === undefined) return { kind: 'scope_wanted' };
+    if (scope === undefined) return { kind: 'scope_required' };
     return limits.scopes.includes(scope) ? undefined : { kind: 'scope_missing' };
   }
 

@@ -1,7 +1,7 @@
 // Which team owns a key: the part of a key's record that never changes and may be cached.
 import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { WantedFact } from '../domain/api-key.ts';
+import type { RequiredFact } from '../domain/api-key.ts';
 
 export interface KeyDirectory {
   /** `undefined` if no key has this digest. Does not consider revocation, which the admission checks. */
@@ -19,7 +19,7 @@ export interface KeyCache extends KeyDirectory {
   /** The cached result, without a lookup: an owner, `unknown` (remembered briefly), or nothing. */
   peek(digest: KeyDigest): KeyOwner | 'unknown' | undefined;
   /** Marks a cached owner, because the store needs this of requests with this key. */
-  noteWanted(digest: KeyDigest, fact: WantedFact): void;
+  noteRequired(digest: KeyDigest, fact: RequiredFact): void;
   /** Drops a cached owner, because the store no longer has the key. */
   forget(digest: KeyDigest): void;
 }

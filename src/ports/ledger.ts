@@ -66,8 +66,8 @@ export interface Reservation {
  * | 1 | `admitted` with the open reservation | the id is open already; any other id is new, whatever it was |
  * | 2 | `key_unknown` | the team has no record of the key; whichever cache named it is stale |
  * | | `key_revoked` | revoked, disabled, or expired (from `expiresAtMs` on) |
- * | | `address_wanted`, `address_refused` | only certain addresses may use the key, and the request carried none, or another |
- * | | `scope_wanted`, `scope_missing` | the key has scopes, and the request carried none, or another |
+ * | | `address_required`, `address_refused` | only certain addresses may use the key, and the request carried none, or another |
+ * | | `scope_required`, `scope_missing` | the key has scopes, and the request carried none, or another |
  * | | `tag_disabled` | the settings of the request's tag (`TagRegistry`) say so |
  * | 3 | `rate_limited` | `limit` requests were admitted within the last 1,000 ms: of the team, then the key, then the tag |
  * | | `rate_limited` with `window` | no place, or not the characters to reserve, is left in a window of theirs, in the same order |
@@ -93,7 +93,7 @@ export interface Reservation {
 export type Admission =
   | { readonly kind: 'key_unknown' }
   | KeyRevoked
-  | { readonly kind: 'address_wanted' | 'address_refused' | 'scope_wanted' | 'scope_missing' | 'tag_disabled' }
+  | { readonly kind: 'address_required' | 'address_refused' | 'scope_required' | 'scope_missing' | 'tag_disabled' }
   | RateLimited
   | Placed
   | StoreUnavailable;
@@ -244,9 +244,9 @@ export type CallerRefusal = Extract<
     readonly kind:
       | 'key_unknown'
       | 'key_revoked'
-      | 'address_wanted'
+      | 'address_required'
       | 'address_refused'
-      | 'scope_wanted'
+      | 'scope_required'
       | 'scope_missing'
       | 'tag_disabled'
       | 'rate_limited';

@@ -86,7 +86,7 @@ export function failureOf(admission: RefusedAdmission): Failure {
 
 function refusalOf(admission: RefusedAdmission): Refusal {
   if (admission.kind === 'key_revoked') return keyRevoked(admission.reason);
-  if (admission.kind === 'scope_missing' || admission.kind === 'scope_wanted') return NO_SCOPE;
+  if (admission.kind === 'scope_missing' || admission.kind === 'scope_required') return NO_SCOPE;
   return admission.kind === 'tag_disabled' ? TAG_DISABLED : NO_KEY;
 }
 

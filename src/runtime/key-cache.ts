@@ -1,7 +1,7 @@
 // Caches the owners of keys, so that a request with a known key needs only one store operation, its admission. Idle entries of this and
 // other caches are evicted, which also removes those of deleted teams, because nobody can use them any more.
 import { LRUCache } from 'lru-cache';
-import type { KeyDigest, KeyOwner, WantedFact } from '../domain/api-key.ts';
+import type { KeyDigest, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
 
@@ -86,7 +86,7 @@ export class LruKeyCache implements KeyCache {
     return lookup;
   }
 
-  noteWanted(digest: KeyDigest, fact: WantedFact): void {
+  noteRequired(digest: KeyDigest, fact: RequiredFact): void {
     const owner = this.#owners.get(digest);
     if (owner !== undefined) this.#owners.set(digest, { ...owner, [fact]: true });
   }

@@ -28,7 +28,7 @@ import type { RequestTag } from '../domain/request-tag.ts';
 import { quotaKind } from '../domain/window-limits.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Admitted, Ledger, Placed, QuotaExceeded, Reservation, Settlements } from '../ports/ledger.ts';
-import { callerRefusal, needsMore, questionAbout, readWanted, sentTag, timed, whenAnswered } from './caller.ts';
+import { callerRefusal, needsMore, questionAbout, readRequired, sentTag, timed, whenAnswered } from './caller.ts';
 import type { CallerQuestion, CallerQuestionOptions } from './caller.ts';
 
 interface AdmitOptions extends CallerQuestionOptions {
@@ -54,14 +54,14 @@ export function admitStep(options: AdmitOptions): BodyStep {
     name: 'admit',
     headers: [...client.fields, TAG_HEADER],
     run(x) {
-      readWanted(x, x.need(keyOwnerSlot), client);
+      readRequired(x, x.need(keyOwnerSlot), client);
       return ask(x, options);
     },
     foresee(x) {
       if (full.isEmpty) return undefined;
       const owner = x.get(keyOwnerSlot);
       if (owner === undefined) return undefined;
-      readWanted(x, owner, client);
+      readRequired(x, owner, client);
       const tag = tagOf(x, options.tagsMax);
       const carried = { address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot) };
       const refused = full.refusal({ keyId: owner.keyId, ...carried, tag: tag !== undefined && 'name' in tag ? tag : undefined });
@@ -179,9 +179,9 @@ function refusalOf(
       });
     case 'key_unknown':
     case 'key_revoked':
-    case 'address_wanted':
+    case 'address_required':
     case 'address_refused':
-    case 'scope_wanted':
+    case 'scope_required':
     case 'scope_missing':
     case 'tag_disabled':
     case 'rate_limited':

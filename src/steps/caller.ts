@@ -1,5 +1,5 @@
 // Whose request it is: `identify` takes the key from the fields and finds its owner in the cache; `authenticate` looks the owner up and,
-// before a long body is read, has key and rate checked. And what the admission has in common with that check: what the ledger is told
+// before a long body is read, has key and rate checked. And what the admission has in common with that check: what the ledger is sent
 // of a caller, when it is asked again with more, and how a caller is refused.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange, RequestHead, Conclude } from '../core/exchange.ts';
@@ -9,7 +9,7 @@ import { refuse } from '../core/problem.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
 import { throwOn } from '../core/step.ts';
 import { digestOf, holdsKey } from '../domain/api-key.ts';
-import type { Credential, CredentialReader, CarriedFacts, KeyOwner, WantedFact } from '../domain/api-key.ts';
+import type { Credential, CredentialReader, CarriedFacts, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import {
   KEY_MALFORMED,
   KEY_MISPLACED,
@@ -129,20 +129,20 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
   return x.longBody ? check(x, options) : undefined;
 }
 
-/** Has key and rate checked, so that a long body with a revoked key, or of a throttled team, is neither kept nor parsed. */
+/** Has key and rate checked, so that a long body with a revoked key, or of a throttled team, is neither collected nor parsed. */
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
   if (x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
   const owner = x.need(keyOwnerSlot);
   const { teamId, keyId } = owner;
-  readWanted(x, owner, options.client);
+  readRequired(x, owner, options.client);
   const refused = options.full.refusal({ keyId, address: x.get(clientAddressSlot), scope: x.get(neededScopeSlot), tag: tagOf(x) });
   if (refused === undefined) return ask(x, options);
   options.onRefused(refused, teamId);
   return tooManyRequests(x, refused, options.rateLimitHeaders);
 }
 
-/** As far as it is known before the body; what is none is told with the faults of the body. */
+/** As far as it is known before the body; an invalid one is reported with the faults of the body. */
 function tagOf(x: Exchange): RequestTag | undefined {
   const name = sentTag(x);
   return typeof name === 'string' ? { name, distinctMax: 0 } : undefined;
@@ -175,7 +175,7 @@ export interface CallerQuestionOptions {
   readonly now: () => number;
 }
 
-/** What the ledger is told of a caller. */
+/** What the ledger is sent about a caller. */
 export interface CallerQuestion extends CallerCheck {
   readonly startedAtMs: number;
 }
@@ -192,10 +192,10 @@ export function whenAnswered<Answer>(x: Exchange, goOn: Conclude<Answer>): Callb
 
 /** Whether the ledger is to be asked again, now with the address or the scope, because the key turned out to be restricted by it. */
 export function needsMore(x: Exchange, answer: { readonly kind: string }, asked: CarriedFacts, options: CallerQuestionOptions): boolean {
-  const wanted = x.cancelled ? undefined : wantedBy(answer.kind, asked);
-  if (wanted === undefined) return false;
-  options.cache.noteWanted(x.need(keyDigestSlot), wanted);
-  readWanted(x, { [wanted]: true }, options.client);
+  const required = x.cancelled ? undefined : requiredBy(answer.kind, asked);
+  if (required === undefined) return false;
+  options.cache.noteRequired(x.need(keyDigestSlot), required);
+  readRequired(x, { [required]: true }, options.client);
   return true;
 }
 
@@ -215,10 +215,10 @@ export function callerRefusal(x: Exchange, refused: CallerRefusal, asked: Caller
     case 'key_revoked':
       return keyRevoked(refused.reason);
     // The key is known, so this does not count as an unknown key of the address.
-    case 'address_wanted':
+    case 'address_required':
     case 'address_refused':
       return ADDRESS_REFUSED;
-    case 'scope_wanted':
+    case 'scope_required':
     case 'scope_missing':
       return scopeMissing(x.route.scope ?? CLOSED);
     case 'tag_disabled':
@@ -229,16 +229,16 @@ export function callerRefusal(x: Exchange, refused: CallerRefusal, asked: Caller
   }
 }
 
-/** Reads what is known to be wanted. Call it before anything waits: the address is gone once the caller disconnects. */
-export function readWanted(x: Exchange, owner: Pick<KeyOwner, WantedFact>, client: ClientAddressReader): void {
-  if (owner.addressWanted === true) x.set(clientAddressSlot, client.of(x));
-  if (owner.scopeWanted === true) x.set(neededScopeSlot, x.route.scope ?? CLOSED);
+/** Reads what is known to be required. Call it before anything waits: the address is gone once the caller disconnects. */
+export function readRequired(x: Exchange, owner: Pick<KeyOwner, RequiredFact>, client: ClientAddressReader): void {
+  if (owner.addressRequired === true) x.set(clientAddressSlot, client.of(x));
+  if (owner.scopeRequired === true) x.set(neededScopeSlot, x.route.scope ?? CLOSED);
 }
 
 /** What to send in addition, after this answer to a request with these facts. */
-function wantedBy(kind: string, { address, scope }: CarriedFacts): WantedFact | undefined {
-  if (kind === 'address_wanted' && address === undefined) return 'addressWanted';
-  return kind === 'scope_wanted' && scope === undefined ? 'scopeWanted' : undefined;
+function requiredBy(kind: string, { address, scope }: CarriedFacts): RequiredFact | undefined {
+  if (kind === 'address_required' && address === undefined) return 'addressRequired';
+  return kind === 'scope_required' && scope === undefined ? 'scopeRequired' : undefined;
 }
 
 /** In lower case; a refusal if it is none. */

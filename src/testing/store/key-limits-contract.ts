@@ -93,7 +93,7 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     });
     const requestId = newId();
     for (const [address, kind] of [
-      [undefined, 'address_wanted'],
+      [undefined, 'address_required'],
       ['', 'address_refused'],
       ['nowhere', 'address_refused'],
       ['192.0.2.128', 'address_refused'],
@@ -122,7 +122,7 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect((await key.record()).limits.scopes).toEqual(['translate:text', 'forward:voices']);
     const requestId = newId();
     for (const [scope, kind] of [
-      [undefined, 'scope_wanted'],
+      [undefined, 'scope_required'],
       ['', 'scope_missing'],
       ['translate', 'scope_missing'],
       ['usage:read', 'scope_missing'],
@@ -161,7 +161,7 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     await team.touch();
     expect(await key.admit(from)).toMatchObject({ kind: 'rate_limited', limit: 2 });
     expect(await key.admit({ ...from, scope: '' })).toEqual({ kind: 'scope_missing' });
-    expect(await key.admit()).toEqual({ kind: 'address_wanted' });
+    expect(await key.admit()).toEqual({ kind: 'address_required' });
     clock.step(10);
     expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'expired' });
     await key.change({ disabled: true });
@@ -180,7 +180,7 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
           ...(address === undefined ? {} : { address }),
         }),
       );
-    expect(await check()).toEqual({ kind: 'address_wanted' });
+    expect(await check()).toEqual({ kind: 'address_required' });
     expect(await check('192.0.2.1')).toEqual({ kind: 'address_refused' });
     expect((await key.record()).lastUsedAtMs).toBeUndefined();
     for (let i = 0; i < 3; i++) expect(await check('10.1.1.1')).toEqual({ kind: 'admitted', reservation: undefined });

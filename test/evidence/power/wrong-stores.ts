@@ -158,7 +158,7 @@ const registry: readonly WrongStore[] = [
   {
     name: 'keys: an unknown address is let through',
     part: 'keys with limits',
-    lie: of('ledger', 'admit').answers((said) => (said.kind === 'address_wanted' ? { kind: 'admitted', reservation: undefined } : said)),
+    lie: of('ledger', 'admit').answers((said) => (said.kind === 'address_required' ? { kind: 'admitted', reservation: undefined } : said)),
   },
   {
     name: 'keys: a scope is found in the middle of another',

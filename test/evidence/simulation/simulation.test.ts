@@ -24,9 +24,9 @@ const OUTCOMES = `ok forbidden left none unauthorized key_revoked rate_limited v
 const OF_KEYS = [
   'disabled',
   'expired',
-  'address_wanted',
+  'address_required',
   'address_refused',
-  'scope_wanted',
+  'scope_required',
   'scope_missing',
   'rate_limited',
   'quota_exceeded',

@@ -268,9 +268,9 @@ export class AuditedTeam {
     if (isDisabled) return { kind: 'key_revoked', reason: 'disabled' };
     if (storeMs >= (limits.expiresAtMs ?? Infinity)) return { kind: 'key_revoked', reason: 'expired' };
     const { allowedAddresses, scopes } = limits;
-    if (allowedAddresses !== undefined && address === undefined) return { kind: 'address_wanted' };
+    if (allowedAddresses !== undefined && address === undefined) return { kind: 'address_required' };
     if (allowedAddresses !== undefined && !this.#setting.isAddressIn(allowedAddresses, address!)) return { kind: 'address_refused' };
-    if (scopes !== undefined && scope === undefined) return { kind: 'scope_wanted' };
+    if (scopes !== undefined && scope === undefined) return { kind: 'scope_required' };
     if (scopes !== undefined && !scopes.includes(scope!)) return { kind: 'scope_missing' };
     return this.#tag(tag?.name)?.settings.disabled === true ? { kind: 'tag_disabled' } : undefined;
   }

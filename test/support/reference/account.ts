@@ -196,11 +196,11 @@ export class Account {
     if (key.status === 'disabled') return { kind: 'key_revoked', reason: 'disabled' };
     if (nowMs >= expiresAtMs) return { kind: 'key_revoked', reason: 'expired' };
     if (allowedAddresses !== undefined) {
-      if (address === undefined) return { kind: 'address_wanted' };
+      if (address === undefined) return { kind: 'address_required' };
       if (!isAllowed(allowedAddresses, address)) return { kind: 'address_refused' };
     }
     if (scopes !== undefined) {
-      if (scope === undefined) return { kind: 'scope_wanted' };
+      if (scope === undefined) return { kind: 'scope_required' };
       if (!scopes.includes(scope)) return { kind: 'scope_missing' };
     }
     const tag = tagOf(this.records, named, this.#journal.number, nowMs);

@@ -97,7 +97,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     cache: {
       peek: () => undefined,
       find: () => undefined,
-      noteWanted: (digest) => void wanted.push(digest),
+      noteRequired: (digest) => void wanted.push(digest),
       forget: (digest) => void forgotten.push(digest),
     },
     client: clientAddressReader([], 'x-forwarded-for'),
@@ -109,7 +109,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     onAdmission: (admission) => void told.push(admission),
     onUnavailable: () => undefined,
   });
-  let next: { id: string; keyId: string; charge: Charge | 'none'; addressWanted?: boolean };
+  let next: { id: string; keyId: string; charge: Charge | 'none'; addressRequired?: boolean };
   const router = new Router([
     {
       method: 'POST',
@@ -121,7 +121,7 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
           name: 'key',
           run(x) {
             x.set(keyDigestSlot, DIGEST);
-            const hint = next.addressWanted === undefined ? {} : { addressWanted: next.addressWanted };
+            const hint = next.addressRequired === undefined ? {} : { addressRequired: next.addressRequired };
             x.set(keyOwnerSlot, { teamId: team.teamId, keyId: next.keyId, mode: 'live', ...hint });
             x.set(requestStatsSlot, { ...NO_STATS });
             return undefined;
@@ -164,8 +164,8 @@ async function scene({ limits, balanceMicro, endpoint = () => OK, ...choices }: 
     remoteAddress: () => choices.remoteAddress ?? '::ffff:10.0.0.7',
     receivedBytes: 0,
   };
-  const start = (charge: Charge | 'none' = TEN, keyId = team.keyId, id = newId(), addressWanted?: boolean): Exchange => {
-    next = { id, keyId, charge, ...(addressWanted === undefined ? {} : { addressWanted }) };
+  const start = (charge: Charge | 'none' = TEN, keyId = team.keyId, id = newId(), addressRequired?: boolean): Exchange => {
+    next = { id, keyId, charge, ...(addressRequired === undefined ? {} : { addressRequired }) };
     const x = gateway.begin(HEAD, sink);
     gateway.body(x, new Uint8Array());
     return x;

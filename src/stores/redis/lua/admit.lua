@@ -24,7 +24,7 @@ local function refused_caller(op, key, tag, now)
       allowed = allowed or op.address and string.sub(op.address, 1, #range) == range
     end
     if not allowed then
-      return { kind = op.address and 'address_refused' or 'address_wanted' }
+      return { kind = op.address and 'address_refused' or 'address_required' }
     end
   end
   if limits.scopes then
@@ -33,7 +33,7 @@ local function refused_caller(op, key, tag, now)
       has = has or limits.scopes[i] == op.scope
     end
     if not has then
-      return { kind = op.scope and 'scope_missing' or 'scope_wanted' }
+      return { kind = op.scope and 'scope_missing' or 'scope_required' }
     end
   end
   if tag and tag.disabled then
