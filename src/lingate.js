@@ -3,12 +3,12 @@
 // `npm ci` makes in a checkout. Written in the syntax of 2020, so that an old Node can parse it and print that line. It searches for
 // no other Node: npm scripts do (`with-node.sh`), and in a project with `npm install node@24` npx puts that one first.
 import { existsSync } from 'fs';
-import { isSupported, WANTED } from './supported-node.js';
+import { isSupported, REQUIRED } from './supported-node.js';
 
 const compiled = new URL('../dist/main.js', import.meta.url);
 
 if (!isSupported(process.versions.node)) {
-  refuse('needs Node ' + WANTED + ', and this is ' + process.versions.node + '; ' + otherNode());
+  refuse('needs Node ' + REQUIRED + ', and this is ' + process.versions.node + '; ' + otherNode());
 } else if (!existsSync(compiled)) {
   refuse('the compiled files in dist/ are missing; run "npm ci" here, with development dependencies, or "npm run build".');
 } else {

@@ -9,7 +9,7 @@ const LINES = JSON.parse(readFileSync(new URL('../package.json', import.meta.url
   .map((range) => ({ line: range.startsWith('^'), least: numbersOf(range.replace(/^\D+/, '')) }));
 
 /** For people: `22 (from 22.22.2), 24 (from 24.15.0), or 26 and newer`. */
-export const WANTED = LINES.map(({ line, least }) => least[0] + (line ? ' (from ' + least.join('.') + ')' : ' and newer'))
+export const REQUIRED = LINES.map(({ line, least }) => least[0] + (line ? ' (from ' + least.join('.') + ')' : ' and newer'))
   .join(', ')
   .replace(/, ([^,]*)$/, ', or $1');
 

@@ -15,7 +15,7 @@ import type { GatewayServices } from '../ports/gateway-services.ts';
 
 export type Documented = Pick<PluginApis, 'documents'>;
 
-/** The whole table of routes, with the steps of plugins in their places. Throws a `ConfigError` if one cannot be placed. */
+/** The whole table of routes, with the steps of plugins inserted. Throws a `ConfigError` if one cannot be placed. */
 export function routeRows(
   config: Pick<Config, 'forward' | 'docs' | 'documents'>,
   plugins: LoadedPlugins,

@@ -156,9 +156,9 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
       return config;
     },
     async reloadedConfig(running) {
-      const { assertSectionsKept } = await import('../config/changes.ts');
+      const { assertNoSectionLost } = await import('../config/changes.ts');
       const next = await load();
-      assertSectionsKept(running, next);
+      assertNoSectionLost(running, next);
       return next;
     },
     print: (value, forPeople) => io.out(`${json ? JSON.stringify(value) : forPeople()}\n`),

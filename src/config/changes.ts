@@ -40,11 +40,11 @@ export function reloadOf(running: Config, next: Config): { readonly config: Conf
  * What a reload never takes away: that is more likely half a file than a wish, and without them defaults would apply, such as an
  * engine at the default address, which would get the texts of callers. Names in one row stand in for each other.
  */
-const KEPT_SECTIONS = [['engine', 'engines'], [ENGINE_URLS, 'engines'], ['plans'], ['store'], ['admin'], ['plugins']] as const;
+const REQUIRED_SECTIONS = [['engine', 'engines'], [ENGINE_URLS, 'engines'], ['plans'], ['store'], ['admin'], ['plugins']] as const;
 
 /** Throws a `ConfigError` with one line if `next` has lost whole sections of the file in force. */
-export function assertSectionsKept({ sources: { written } }: Config, { file, sources: next }: Config): void {
-  const lost = KEPT_SECTIONS.flatMap((names) => (names.some((name) => next.written.includes(name)) ? [] : names));
+export function assertNoSectionLost({ sources: { written } }: Config, { file, sources: next }: Config): void {
+  const lost = REQUIRED_SECTIONS.flatMap((names) => (names.some((name) => next.written.includes(name)) ? [] : names));
   const gone = [...new Set<string>(lost)]
     .filter((name) => written.includes(name))
     // The URLs are part of a section that is named already.

@@ -78,7 +78,7 @@ export const EngineSections = {
 /** The settings of one engine as written. */
 export type WrittenEngine = Static<typeof OneEngine>;
 
-/** The engines of a file with their places in it. `engine` is one named `default`. */
+/** The engines of a file with their paths in it. `engine` is one named `default`. */
 export function enginesOf({ engine, engines }: Pick<ConfigFile, 'engine' | 'engines'>): readonly {
   readonly name: string;
   readonly place: string;

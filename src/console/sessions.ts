@@ -24,7 +24,7 @@ export interface Session {
   take(name: string): Html | undefined;
 }
 
-interface KeptSession {
+interface StoredSession {
   readonly session: Session;
   readonly untilMs: number;
 }
@@ -34,7 +34,7 @@ export class Sessions {
   readonly #operators: Pick<Operators, 'now'>;
   readonly #now: () => number;
   /** By the digest of the cookie's secret: the secret itself is not stored. Oldest first. */
-  readonly #sessions = new Map<string, KeptSession>();
+  readonly #sessions = new Map<string, StoredSession>();
 
   constructor(operators: Pick<Operators, 'now'>, now: () => number) {
     this.#operators = operators;

@@ -1,9 +1,9 @@
 // What of a bug may be logged: its class, what kind of mistake it is, and where it happened; never a word of a caller's.
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the sources, or of what was built from them; places are shown from there. */
+/** The folder of the sources, or of what was built from them; files are shown relative to it. */
 const HERE = fileURLToPath(new URL('..', import.meta.url));
-const PLACES_MAX = 3;
+const FRAMES_MAX = 3;
 
 /**
  * Messages in which the engine of JavaScript speaks of code. All others are left out, because they may quote what a caller sent, as
@@ -18,8 +18,8 @@ export function placeOf(error: unknown): string {
   const name = /^\w{1,80}$/.test(error.name) ? error.name : 'Error';
   // Whatever threw it may have changed how stacks are made.
   const stack: unknown = error.stack;
-  const places = typeof stack === 'string' ? placesOf(stack.slice(`${error.name}: ${error.message}`.length)) : [];
-  return `${name}${kindOf(error)}${places.length === 0 ? '' : ` at ${places.join(', ')}`}`;
+  const frames = typeof stack === 'string' ? framesOf(stack.slice(`${error.name}: ${error.message}`.length)) : [];
+  return `${name}${kindOf(error)}${frames.length === 0 ? '' : ` at ${frames.join(', ')}`}`;
 }
 
 function kindOf({ message }: Error): string {
@@ -29,11 +29,11 @@ function kindOf({ message }: Error): string {
 }
 
 /** The first few, without those of Node and of libraries. */
-function placesOf(frames: string): readonly string[] {
-  return frames
+function framesOf(stack: string): readonly string[] {
+  return stack
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line.startsWith('at ') && !line.includes('node:') && (line.includes(HERE) || !/[\\/]node_modules[\\/]/.test(line)))
-    .slice(0, PLACES_MAX)
+    .slice(0, FRAMES_MAX)
     .map((line) => line.slice('at '.length).replace('file://', '').replace(HERE, ''));
 }

@@ -68,7 +68,7 @@ export interface Incoming {
   /** Paused until a step reads it. */
   readonly stream: Readable;
   /** Called if the step has not read it in time, although its caller was fast enough. */
-  onLate: (() => void) | undefined;
+  onOverdue: (() => void) | undefined;
 }
 
 /** A request and its response as node:http has them, for what passes them on. */

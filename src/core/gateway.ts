@@ -34,7 +34,7 @@ const DEADLINE_TICK_MS = 250;
 export class Gateway {
   readonly router: Router;
   /** Lower-case names of the request fields that listeners copy. */
-  readonly headersWanted: ReadonlySet<string>;
+  readonly headersRead: ReadonlySet<string>;
   /** As in the options. For streamed bodies it is the part of the deadline that does not depend on their length. */
   readonly requestMs: number;
   readonly #options: GatewayOptions;
@@ -46,7 +46,7 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.router = options.router;
-    this.headersWanted = headersOf(options.router.routes);
+    this.headersRead = headersOf(options.router.routes);
     this.requestMs = options.requestMs;
     this.#options = options;
     this.#refused = compileRoute({ method: '*', path: '*', takesBody: false, steps: options.around }, 'refused');

@@ -124,7 +124,7 @@ export function placeSteps<Row extends RouteRow>(rows: readonly Row[], placement
     }
     const unknown = routes?.find((name) => !chains.some((chain) => chain.name === name));
     if (unknown !== undefined) throw new Error(`step "${step.name}": there is no route "${unknown}"`);
-    let places = 0;
+    let insertions = 0;
     for (const { steps, name } of chains) {
       if (routes !== undefined && !routes.includes(name)) continue;
       const anchor = steps.indexOf(after);
@@ -132,9 +132,9 @@ export function placeSteps<Row extends RouteRow>(rows: readonly Row[], placement
       let index = anchor + 1;
       while (index < steps.length && placedBehind.get(steps[index]!) === after) index++;
       steps.splice(index, 0, step.name);
-      places++;
+      insertions++;
     }
-    if (places === 0)
+    if (insertions === 0)
       throw new Error(`step "${step.name}": no route has a step "${after}"; there are ${[...ours, ...placed.keys()].join(', ')}`);
     placedBehind.set(step.name, after);
     placed.set(step.name, step);

@@ -159,7 +159,7 @@ function firstParameter(path: string, literals: readonly string[]): string | und
 }
 
 const ANY_METHOD = '*';
-/** Lower case is only meant for these: Unicode's would turn a Kelvin sign into a k. */
+/** Only these are lowered: Unicode's would turn a Kelvin sign into a k. */
 const ASCII_PATH = /^[!-~]*$/;
 
 function isBelow(path: string, { base }: Wildcard): boolean {

@@ -46,6 +46,6 @@ function lowerPriority(): void {
 /** Where it happened, without its message: that may quote the file. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'not an error';
-  const places = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
-  return [error.name, ...places.slice(0, 5).map((line) => line.trim())].join(' ');
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
+  return [error.name, ...frames.slice(0, 5).map((line) => line.trim())].join(' ');
 }

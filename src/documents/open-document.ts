@@ -10,7 +10,7 @@ import type { XmlElement } from './xml-scan.ts';
 
 const PARAGRAPHS: ReadonlySet<string> = new Set(['text:p', 'text:h', 'svg:title', 'svg:desc']);
 const PAIRS: ReadonlySet<string> = new Set(['text:span', 'text:a', 'text:meta', 'text:placeholder']);
-/** May change places with others of their kind. */
+/** May swap with others of their kind. */
 const LOOSE: ReadonlySet<string> = new Set(['text:note', 'text:tab', 'text:line-break', 'drawing:frame', 'text:s']);
 const MIME_TYPES = /^application\/vnd\.oasis\.opendocument\.text(?:-template)?$/;
 

@@ -16,7 +16,7 @@ export interface Mark {
   readonly open: SourceSpan;
   /** `undefined` for what contains no text, such as a line break or a picture. */
   readonly close: SourceSpan | undefined;
-  /** Begins or ends something, so it must not change places with other such marks. */
+  /** Begins or ends something, so it must not swap with other such marks. */
   readonly ordered: boolean;
   /** In Office Open XML, the properties of a run as they are in the source: of texts directly in it, or of the run in which it stands. */
   readonly properties?: string;

@@ -162,7 +162,7 @@ function sheetPart(archive: ZipPackage, sheet: string): Sheet {
   return { part: { ...part, passages: [...part.passages, ...headers] }, shown: [...shown, ...headers] };
 }
 
-/** Of `&C&"Arial,Bold"Report &P` what is printed: codes for places, fonts and fields are marks; a place begins another text. */
+/** Of `&C&"Arial,Bold"Report &P` what is printed: codes for positions, fonts and fields are marks; a place begins another text. */
 const CODES =
   /&amp;(?:&amp;|(?:"[^"]*"|&quot;.*?&quot;|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]))|&(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);/gi;
 /** Excel calls a file with a longer page header damaged; codes count, and `&` as what stands for it, `&&`. */

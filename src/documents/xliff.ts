@@ -76,7 +76,7 @@ function passagesOf(unit: XmlElement, source: string): Passage[] {
   const child = (name: string): XmlElement | undefined => elementsOf(unit).find((element) => local(element.name) === name);
   const text = child('source');
   const target = child('target');
-  if (text === undefined || innerText(text).trim() === '' || isKept(unit, text, target)) return [];
+  if (text === undefined || innerText(text).trim() === '' || isTranslated(unit, text, target)) return [];
   const segmented = child('seg-source');
   const marked = segmented === undefined ? [] : elementsOf(segmented).filter(isSegment);
   const container = marked.length > 0 ? segmented! : text;
@@ -125,7 +125,7 @@ function openingOf(target: XmlElement, source: string): string {
   return opening.replace(/(\sstate\s*=\s*["'])(?:new|needs-translation)(?=["'])/, '$1translated');
 }
 
-function isKept(unit: XmlElement, text: XmlElement, target: XmlElement | undefined): boolean {
+function isTranslated(unit: XmlElement, text: XmlElement, target: XmlElement | undefined): boolean {
   if (target === undefined) return false;
   const found = innerText(target).trim();
   const state = target.attributes.get('state') ?? unit.attributes.get('state');

@@ -102,7 +102,7 @@ export interface AuditedChange extends AuditDifference {
   readonly keyId?: string;
 }
 
-/** The entry of a change, to be kept in the operation that makes it. `last`: the greatest id that is not later than this moment. */
+/** The entry of a change, to be stored by the operation that makes it. `last`: the greatest id that is not later than this moment. */
 export function auditEntry({ actor, action, reason }: Audited, change: AuditedChange, nowMs: number, last: string | undefined): AuditEntry {
   const { teamId, keyId, before, after } = change;
   const id = nextId(nowMs, last);

@@ -22,7 +22,7 @@ export interface EngineCapabilities {
   readonly glossaries: boolean;
   /** Takes a caller's instructions for the wording. By default not. */
   readonly instructions: boolean;
-  /** Takes ids of style rules and translation memories that are kept at the engine. By default not. */
+  /** Takes ids of style rules and translation memories that are stored at the engine. By default not. */
   readonly styles: boolean;
   /** Detects and reports the language of a text sent without one. */
   readonly detection: boolean;

@@ -84,7 +84,7 @@ function judgeEntries(value: unknown): JudgedValue<Readonly<Record<string, strin
     if ('fault' in phrase) return { fault: `entries["${shownWord(key)}"]: a term ${phrase.fault}.` };
     const translation = judgePhrase(text, GLOSSARY_TERM_CHARACTERS_MAX);
     if ('fault' in translation) return { fault: `entries["${shownWord(key)}"]: its translation ${translation.fault}.` };
-    // It is unclear which of the two is meant.
+    // It is unclear which of the two is right.
     if (valid.has(phrase.valid)) return { fault: `entries["${shownWord(key)}"]: the same term appears twice, apart from white space.` };
     valid.set(phrase.valid, translation.valid);
   }

@@ -199,7 +199,7 @@ export function isInSpan(
 
 /**
  * The balance when the period began and when it ended (or now, while it runs), and what was added and deducted between. The
- * settlement that spends credit lowers the balance in the same operation, and what is settled late, after the period's end, lowers
+ * settlement that spends credit lowers the balance in the same operation, and what is settled after the period's end, lowers
  * the balance of the period that it was reserved in: so what was spent follows exactly.
  */
 export interface PeriodCredit {

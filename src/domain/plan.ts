@@ -46,7 +46,7 @@ export type Plan = QuotaPlan | CreditPlan;
 const CREDIT_REPORT_PERIOD = 'P1M';
 
 /**
- * A plan's numbers as kept in a team's record; both billing types share one shape, so that stores need one kind of row. Copied
+ * A plan's numbers as stored in a team's record; both billing types share one shape, so that stores need one kind of row. Copied
  * by `team create`, `team update --plan` and `plan apply`; the admission reads only this copy.
  */
 export interface TeamLimits {

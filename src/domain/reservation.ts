@@ -14,6 +14,6 @@ export const CHANGE_REMEMBERED_MS = 86_400_000;
 
 /**
  * How long a request that must take effect once is remembered (ports/idempotency-records.ts). Not longer than changes of teams, which
- * a repetition relies on if an answer was never kept.
+ * a repetition relies on if an answer was never stored.
  */
 export const REQUEST_REMEMBERED_MS = CHANGE_REMEMBERED_MS;

@@ -5,8 +5,8 @@ import { createHmac, hash, hkdfSync } from 'node:crypto';
 
 /** From the redirect to the provider until the browser is back. */
 export const ATTEMPT_MS = 600_000;
-/** How long its secret must be kept from when it was first needed: the rest of its day, and the last attempt, with a margin. */
-export const ATTEMPT_SECRET_KEPT_MS = 172_800_000;
+/** How long its secret is needed from when it was first needed: the rest of its day, and the last attempt, with a margin. */
+export const ATTEMPT_SECRET_MS = 172_800_000;
 export const ATTEMPT_SECRET_BYTES = 32;
 const DAY_MS = 86_400_000;
 /** Clocks of a store's servers may differ. */
@@ -22,16 +22,16 @@ export interface SignInAttempt {
   readonly begunAtMs: number;
 }
 
-const KEPT = /^(\d{13})\.[A-Za-z0-9_-]{43}$/;
+const SEED = /^(\d{13})\.[A-Za-z0-9_-]{43}$/;
 
 /** What the browser keeps: the time and a seed. `random` returns random bytes. */
-export function newKeptSeed(nowMs: number, random: (size: number) => Uint8Array): string {
+export function newSeed(nowMs: number, random: (size: number) => Uint8Array): string {
   return `${Math.floor(nowMs)}.${Buffer.from(random(SEED_BYTES)).toString('base64url')}`;
 }
 
 /** When the attempt was begun; `undefined` if it is none, or none of the last ten minutes. */
-export function keptSinceMs(kept: string, nowMs: number): number | undefined {
-  const atMs = Number(KEPT.exec(kept)?.[1] ?? Number.NaN);
+export function seedTimeMs(seed: string, nowMs: number): number | undefined {
+  const atMs = Number(SEED.exec(seed)?.[1] ?? Number.NaN);
   return nowMs - atMs < ATTEMPT_MS && atMs - nowMs <= AHEAD_MS ? atMs : undefined;
 }
 
@@ -41,9 +41,9 @@ export function attemptSecretName(begunAtMs: number): string {
 }
 
 /** `provider` names issuer and client: attempts at one are none at another. */
-export function attemptOf(kept: string, secret: Uint8Array, provider: string, begunAtMs: number): SignInAttempt {
+export function attemptOf(seed: string, secret: Uint8Array, provider: string, begunAtMs: number): SignInAttempt {
   const key = Buffer.from(hkdfSync('sha256', secret, '', `lingate sign-in: ${provider}`, 32));
-  const derived = (name: string): string => createHmac('sha256', key).update(`${name}\n${kept}`).digest('base64url');
+  const derived = (name: string): string => createHmac('sha256', key).update(`${name}\n${seed}`).digest('base64url');
   return { state: derived('state'), nonce: derived('nonce'), verifier: derived('verifier'), begunAtMs };
 }
 

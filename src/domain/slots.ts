@@ -53,11 +53,11 @@ export interface RequestStats {
 }
 
 /** More than a request can have with two attempts; one that is translated in parts has two for each of them. */
-const FAILURES_KEPT = 8;
+const FAILURES_MAX = 8;
 
 export function noteFailure(stats: RequestStats, failure: string): void {
   const { failures = [] } = stats;
-  if (failures.length < FAILURES_KEPT) stats.failures = [...failures, failure];
+  if (failures.length < FAILURES_MAX) stats.failures = [...failures, failure];
 }
 
 export const requestStatsSlot = reserveSlot<RequestStats>('request stats');

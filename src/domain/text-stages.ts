@@ -17,7 +17,7 @@ export interface TextWork {
   readonly engines: readonly string[];
   /** The engine most likely to answer: the second while the first is failing, otherwise the first. */
   readonly expected: string;
-  /** Whether only the language of the text is wanted. */
+  /** Whether only the language of the text is asked for. */
   readonly detectionOnly: boolean;
 }
 
@@ -90,7 +90,7 @@ export class PassedTexts {
   /** The work as the last stage left it: its texts go to the engine; empty if all are known. */
   work: TextWork;
   /** Original indexes of the remaining texts; `undefined` while all remain. */
-  #places: readonly number[] | undefined = undefined;
+  #indexes: readonly number[] | undefined = undefined;
   #spared: readonly number[] = NONE;
   readonly #taken: StageResult[] = [];
 
@@ -124,10 +124,10 @@ export class PassedTexts {
     checkGiven(plugin, 'translations', translations, text, (one) => one === undefined || isTranslation(one));
     const open = countOpen(translations);
     if (open < text.length) {
-      const places = this.#places ?? [...text.keys()];
+      const indexes = this.#indexes ?? [...text.keys()];
       const isOpen = (_one: unknown, i: number): boolean => translations[i] === undefined;
-      if (known.spared === true) this.#spared = [...this.#spared, ...places.filter((_place, i) => translations[i] !== undefined)];
-      this.#places = places.filter(isOpen);
+      if (known.spared === true) this.#spared = [...this.#spared, ...indexes.filter((_index, i) => translations[i] !== undefined)];
+      this.#indexes = indexes.filter(isOpen);
       this.work = { ...this.work, text: text.filter(isOpen) };
     }
     this.#taken.push({ kind: 'known', known, open });
@@ -185,11 +185,11 @@ function checkGiven(
   plugin: string,
   what: 'texts' | 'translations',
   given: readonly unknown[],
-  wanted: readonly unknown[],
+  expected: readonly unknown[],
   isRight: (one: unknown) => boolean,
 ): void {
   if (!Array.isArray(given)) throw new TypeError(`plugin ${plugin} gave no list of ${what}`);
-  if (given.length !== wanted.length) throw new Error(`plugin ${plugin} gave ${given.length} ${what} for ${wanted.length}`);
+  if (given.length !== expected.length) throw new Error(`plugin ${plugin} gave ${given.length} ${what} for ${expected.length}`);
   for (const one of given as readonly unknown[]) {
     if (isRight(one)) continue;
     throw new TypeError(`plugin ${plugin} gave a ${what === 'texts' ? 'text that is none' : 'translation without a text'}`);

@@ -25,9 +25,9 @@ export interface Translation {
 export interface StyleRules {
   /** Sentences of the caller's. */
   readonly instructions: readonly string[] | undefined;
-  /** Rules that are kept at the engine, by their id there. */
+  /** Rules that are stored at the engine, by their id there. */
   readonly styleId: string | undefined;
-  /** A translation memory that is kept at the engine, by its id there. */
+  /** A translation memory that is stored at the engine, by its id there. */
   readonly memoryId: string | undefined;
   /** How similar a text of the memory must be, in per cent. */
   readonly memoryThreshold: number | undefined;

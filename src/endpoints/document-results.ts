@@ -11,7 +11,7 @@ import { OVERLOADED, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { ResultStep, WantedResult } from '../ports/document-services.ts';
+import type { ResultStep, RequestedResult } from '../ports/document-services.ts';
 import type { DocumentOptions, DocumentRecord } from '../ports/documents.ts';
 
 const NOT_FOUND = refuse('document_not_found', 'The team has no document with this id; it may have expired.');
@@ -144,10 +144,10 @@ export function resultStep(options: DocumentOptions, { name, headers, find }: Re
     name,
     headers,
     async run(x) {
-      const wanted = await find(x);
-      if ('problem' in wanted) return wanted;
-      const document = await findDocument(wanted.teamId, wanted.documentId, options);
-      return 'problem' in document ? document : deliver(x, document, wanted, options);
+      const requested = await find(x);
+      if ('problem' in requested) return requested;
+      const document = await findDocument(requested.teamId, requested.documentId, options);
+      return 'problem' in document ? document : deliver(x, document, requested, options);
     },
     settle(x, outcome) {
       x.get(transferSlot)?.();
@@ -157,9 +157,9 @@ export function resultStep(options: DocumentOptions, { name, headers, find }: Re
   };
 }
 
-async function deliver(x: Exchange, document: DocumentRecord, wanted: WantedResult, options: DocumentOptions): Promise<Outcome> {
+async function deliver(x: Exchange, document: DocumentRecord, requested: RequestedResult, options: DocumentOptions): Promise<Outcome> {
   const { documents, sealer, formats, transfers, slowest, keyRefusal } = options;
-  const { once = false, ofKey = false, contentType } = wanted;
+  const { once = false, ofKey = false, contentType } = requested;
   const refusal = ofKey ? await keyRefusal(document) : undefined;
   if (refusal !== undefined) return refusal;
   if (document.state === 'error') return failed(document);

@@ -1,4 +1,4 @@
-// The upload of a document: what is held for it, its form, its file, until it is kept and queued.
+// The upload of a document: what is held for it, its form, its file, until it is stored and queued.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -40,9 +40,9 @@ export function uploadSteps(options: DocumentOptions, offers: CurrentOffers) {
       const judged = judgeTranslateBody({ text: SOME_TEXT, ...form.fields }, offer.languages, offer);
       if (judged.kind === 'invalid') return judged.refusal;
       const { glossaryId, options: chosen } = judged.request;
-      const kept = await keepDocument(x, { ...form, ...chosen, glossaryId }, options);
-      if ('problem' in kept) return kept;
-      const { documentId, holds } = kept;
+      const stored = await keepDocument(x, { ...form, ...chosen, glossaryId }, options);
+      if ('problem' in stored) return stored;
+      const { documentId, holds } = stored;
       const body = { document_id: documentId, status: 'queued', characters_held: holds[0]!.characters };
       return json(JSON.stringify(body), 202, [['Location', `/v1/documents/${documentId}`]]);
     },
@@ -69,9 +69,9 @@ export async function holdFor(x: Exchange, { teams, plans }: DocumentOptions): P
 /** An upload that was collected before its sender was known, for the step that reads it. */
 const collectedSlot = reserveSlot<Buffer>('collected upload');
 
-const keptSlot = reserveSlot<DocumentRecord>('kept document');
+const storedSlot = reserveSlot<DocumentRecord>('stored document');
 
-/** The step of an admitted upload: reads its form, and passes it on. What its sender does not learn of is not kept, unless it is translated. */
+/** The step of an admitted upload: reads its form, and passes it on. What its sender does not learn of is not stored, unless it is translated. */
 export function uploadStep({ transfers, bytesMax, slowest, remove }: DocumentOptions, { name, fields, run }: UploadStep): BodyStep {
   return {
     kind: 'body',
@@ -91,8 +91,8 @@ export function uploadStep({ transfers, bytesMax, slowest, remove }: DocumentOpt
       }
     },
     settle(x, outcome) {
-      const kept = x.get(keptSlot);
-      if (kept !== undefined && outcome.kind === 'client_closed') void remove(kept, true);
+      const stored = x.get(storedSlot);
+      if (stored !== undefined && outcome.kind === 'client_closed') void remove(stored, true);
     },
   };
 }
@@ -165,7 +165,7 @@ export async function keepDocument(x: Exchange, order: DocumentOrder, options: D
       : limited(atOnce, `The plan allows ${atOnce} documents at work at a time; wait until one is translated.`, 5);
   }
   options.takeReservation(x);
-  x.set(keptSlot, created.document);
+  x.set(storedSlot, created.document);
   options.onCreated();
   return created.document;
 }

@@ -78,13 +78,13 @@ export async function askReplica<Result>(
       return result;
     },
   };
-  const late = Promise.withResolvers<'timeout' | 'cancelled'>();
-  const timer = setTimeout(() => late.resolve('timeout'), withinMs);
-  const cancel = (): void => late.resolve('cancelled');
+  const cutOff = Promise.withResolvers<'timeout' | 'cancelled'>();
+  const timer = setTimeout(() => cutOff.resolve('timeout'), withinMs);
+  const cancel = (): void => cutOff.resolve('cancelled');
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted === true) cancel();
   try {
-    const result = await Promise.race([run(wire), late.promise]);
+    const result = await Promise.race([run(wire), cutOff.promise]);
     if (typeof result !== 'string') return result as Exclude<Result, string>;
     return { failure: result as AttemptFailure, status, cause: calls.find(({ cause }) => cause !== undefined)?.cause };
   } catch (thrown) {

@@ -201,26 +201,26 @@ export class Balancer implements Engine, Attempts {
   /** Attempts in flight on a removed replica may finish. Throws, and changes nothing, if a URL is invalid. */
   setUrls(urls: readonly string[]): void {
     const { watch, protocol } = this.#options;
-    const wanted = new Map<string, { readonly url: string; readonly base: URL }>();
+    const bases = new Map<string, { readonly url: string; readonly base: URL }>();
     for (const url of urls) {
       const base = replicaAddress(url, protocol.pathPrefix);
-      if (!wanted.has(base.href)) wanted.set(base.href, { url: shownUrl(url), base });
+      if (!bases.has(base.href)) bases.set(base.href, { url: shownUrl(url), base });
     }
-    if (wanted.size === 0) throw new Error('engine.urls: must name at least one engine URL');
+    if (bases.size === 0) throw new Error('engine.urls: must name at least one engine URL');
     const before = this.#rotation.members;
     this.#rotation.replace(
-      [...wanted].map(
+      [...bases].map(
         ([place, { url, base }]) =>
           before.find((replica) => replica.place === place) ?? new Replica(url, place, new Pool(base, this.#options), watch?.(url)),
       ),
     );
     // The only replica is never set aside.
-    if (wanted.size === 1) this.#rotation.members[0]!.restore();
+    if (bases.size === 1) this.#rotation.members[0]!.restore();
     this.#only?.restore();
     for (const replica of this.#rotation.members) replica.forgetDetection();
     this.#rotation.recount();
     for (const replica of before) {
-      if (!wanted.has(replica.place)) void this.#leave(replica.wire);
+      if (!bases.has(replica.place)) void this.#leave(replica.wire);
     }
   }
 
@@ -268,18 +268,18 @@ export class Balancer implements Engine, Attempts {
       );
   }
 
-  /** What has to be done for dictionaries that are kept there; `undefined` if the protocol keeps none. */
+  /** What has to be done for dictionaries that are stored there; `undefined` if the protocol keeps none. */
   get upkeep(): GlossaryUpkeep | undefined {
     const { protocol, options } = this.#options;
-    const kept = protocol.keptGlossaries;
-    if (kept === undefined) return undefined;
+    const stored = protocol.storedGlossaries;
+    if (stored === undefined) return undefined;
     const atAll = async (run: (wire: ReplicaWire) => Promise<AttemptFailure | undefined>): Promise<readonly ReplicaTrial[]> => {
       const done = this.#rotation.members.map(async ({ url, wire }) => ({ url, failure: await askReplica(wire, UPKEEP_MS, run) }));
       return (await Promise.all(done)).filter(({ failure }) => failure !== undefined);
     };
     return {
-      tidy: (nowMs) => atAll((wire) => kept.tidy(wire, options, nowMs)),
-      forget: (teamId) => atAll((wire) => kept.forget(wire, options, teamId)),
+      tidy: (nowMs) => atAll((wire) => stored.tidy(wire, options, nowMs)),
+      forget: (teamId) => atAll((wire) => stored.forget(wire, options, teamId)),
     };
   }
 

@@ -27,8 +27,8 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
     }),
   );
   const [first] = byName.values();
-  const keeping = new Map(all.map(({ name, protocol }) => [name, protocol.keptGlossaries]));
-  const takesGlossary: TakesGlossary = (name, glossary, work) => keeping.get(name)?.takes(glossary, work) ?? true;
+  const storing = new Map(all.map(({ name, protocol }) => [name, protocol.storedGlossaries]));
+  const takesGlossary: TakesGlossary = (name, glossary, work) => storing.get(name)?.takes(glossary, work) ?? true;
   const engine = {
     translate: (asked: AskedWork, cancellation: Cancellation) =>
       (byName.get(asked.engines?.[0] ?? '') ?? first!).translate(asked, cancellation),

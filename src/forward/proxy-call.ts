@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Cancellation, NodeMessages } from '../core/exchange.ts';
 import { answeredId } from '../domain/ulid.ts';
-import type { KeptConnections } from './kept-connections.ts';
+import type { PooledConnections } from './pooled-connections.ts';
 import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from './upstream.ts';
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 export class ProxyCall {
   readonly #request: UpstreamRequest;
-  readonly #connections: KeptConnections;
+  readonly #connections: PooledConnections;
   readonly #resolve: (result: UpstreamResult) => void;
   readonly #total: NodeJS.Timeout | undefined;
   /** Runs only while the upstream is waited for. */
@@ -43,7 +43,7 @@ export class ProxyCall {
   constructor(
     request: UpstreamRequest,
     cancellation: Cancellation,
-    connections: KeptConnections,
+    connections: PooledConnections,
     resolve: (result: UpstreamResult) => void,
   ) {
     this.#request = request;
@@ -60,7 +60,7 @@ export class ProxyCall {
       messages.request.url = target;
       messages.request.headers = framed(this.#request);
       if (body !== undefined) {
-        body.onLate = () => this.#fail('timeout');
+        body.onOverdue = () => this.#fail('timeout');
         body.stream.on('data', this.#onPiece).on('pause', this.#onFull).on('resume', this.#onDrained).once('end', this.#onSent);
       }
       web(messages);
@@ -111,7 +111,7 @@ export class ProxyCall {
   #letGo(): void {
     const { body } = this.#request;
     if (body === undefined) return;
-    body.onLate = undefined;
+    body.onOverdue = undefined;
     body.stream.off('data', this.#onPiece).off('pause', this.#onFull).off('resume', this.#onDrained).off('end', this.#onSent);
   }
 
@@ -123,7 +123,7 @@ export class ProxyCall {
     // A slow caller pauses the answer: that is no silence.
     message.on('data', this.#watch).on('resume', this.#watch).on('pause', this.#rest);
     message.on('end', () => !message.destroyed && this.#faultOf(message) !== undefined && this.#breakOff());
-    // A truncated answer emits `error`, which its reader is told; without a listener it would end the process.
+    // A truncated answer emits `error`, which its reader sees; without a listener it would end the process.
     message.on('error', () => undefined).on('close', () => this.#answerOver());
     if (this.#over) return void message.destroy();
     if (this.#refusesIdIn(message.rawHeaders)) return;

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
 import type { Cancellation, Incoming, NodeMessages } from '../core/exchange.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
-import { KeptConnections } from './kept-connections.ts';
+import { PooledConnections } from './pooled-connections.ts';
 import { ProxyCall } from './proxy-call.ts';
 
 /** Everything that is sent to the upstream. */
@@ -72,13 +72,13 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
   // after their request, such as one with a body.
   const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
   /** By origin; origins come from the configuration. Targets are parsed once: the library would do it for each request. */
-  const origins = new Map<string, { readonly target: URL; readonly kept: KeptConnections }>();
+  const origins = new Map<string, { readonly target: URL; readonly pool: PooledConnections }>();
   const originOf = (origin: string) => {
     const known = origins.get(origin);
     if (known !== undefined) return known;
     const target = new URL(origin);
-    const kept = new KeptConnections(target.protocol === 'https:', nowMs, (begins) => onUnasked?.(origin, begins));
-    const made = { target, kept };
+    const pool = new PooledConnections(target.protocol === 'https:', nowMs, (begins) => onUnasked?.(origin, begins));
+    const made = { target, pool };
     origins.set(origin, made);
     return made;
   };
@@ -86,17 +86,17 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
     /** Never rejects. Resolves with an answer only after the whole request was sent, unless the status already indicates failure. */
     call: (request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult> =>
       new Promise((resolve) => {
-        const { target, kept } = originOf(request.route.origin);
-        const call = new ProxyCall(request, cancellation, kept, resolve);
+        const { target, pool } = originOf(request.route.origin);
+        const call = new ProxyCall(request, cancellation, pool, resolve);
         const ownAgent = single[target.protocol === 'https:' ? 'https' : 'http'];
-        const to = { target, agent: keepAlive && request.body === undefined ? kept.agent : ownAgent };
+        const to = { target, agent: keepAlive && request.body === undefined ? pool.agent : ownAgent };
         call.start((messages) => {
           calls.set(messages.request, call);
           proxy.web(messages.request, messages.response, to, (error) => call.failed(error));
         });
       }),
     close(): void {
-      for (const agent of [single.http, single.https, ...[...origins.values()].map(({ kept }) => kept.agent)]) agent.destroy();
+      for (const agent of [single.http, single.https, ...[...origins.values()].map(({ pool }) => pool.agent)]) agent.destroy();
     },
   };
 }

@@ -9,7 +9,7 @@ import * as google from './google/google-operations.ts';
 import { failureSchema, googleApi, problemForm, textsLimit, textsParameter } from './google/google-api.ts';
 
 const Q_LIMIT = textsLimit('q', 128);
-/** Checked to find mistakes: both names have meant the same model for years. */
+/** Checked to find mistakes: both names have stood for the same model for years. */
 const MODEL = {
   name: 'model',
   does: 'nothing',
@@ -35,7 +35,7 @@ const SEVERAL = [
 ];
 
 const TRANSLATE = {
-  places: [
+  routes: [
     {
       at: `POST ${PATH}`,
       summary: 'Translate texts',
@@ -63,7 +63,7 @@ const TRANSLATE = {
 } as const;
 
 const DETECT = {
-  places: [
+  routes: [
     {
       at: `POST ${PATH}/detect`,
       summary: 'Detect languages',
@@ -89,7 +89,7 @@ const DETECT = {
 } as const;
 
 const LANGUAGES = {
-  places: [
+  routes: [
     { at: `GET ${PATH}/languages`, summary: 'List languages', description: google.ABOUT_LANGUAGES },
     {
       at: `POST ${PATH}/languages`,

@@ -5,13 +5,13 @@ import Type from 'typebox';
 import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/default-variants.ts';
 import type { Judged } from './facades/members.ts';
-import type { OperationPlace } from './facades/facade-operation.ts';
+import type { OperationRoute } from './facades/facade-operation.ts';
 import { shown } from './facades/reference.ts';
 import * as google from './google/google-operations.ts';
 import { failureSchema, googleApi, invalid, problemForm, textsLimit, textsParameter } from './google/google-api.ts';
 
 /** An operation below a project, and below a location of it. */
-function placesOf(method: string, operation: string, summary: string, description: string): readonly OperationPlace[] {
+function routesOf(method: string, operation: string, summary: string, description: string): readonly OperationRoute[] {
   const parameter = { description: 'Any name.', example: 'any' };
   const moreParameters = [{ description: 'Any name.', example: 'global' }];
   const below = `${method} /v3/projects/{project}`;
@@ -96,7 +96,7 @@ export const PARAMETERS_V3: readonly google.TranslationParameter[] = [
 const DETECTED = [{ translatedText: 'Hallo, Welt!', detectedLanguageCode: 'en' }, { translatedText: '' }];
 
 const TRANSLATE = {
-  places: placesOf(
+  routes: routesOf(
     'POST',
     ':translateText',
     'Translate texts',
@@ -145,7 +145,7 @@ const DETECTION_PARAMETERS: readonly google.DetectionParameter[] = [
 ];
 
 const DETECT = {
-  places: placesOf(
+  routes: routesOf(
     'POST',
     ':detectLanguage',
     'Detect the language of a text',
@@ -165,7 +165,7 @@ const DETECT = {
 };
 
 const LANGUAGES = {
-  places: placesOf('GET', '/supportedLanguages', 'List languages', google.ABOUT_LANGUAGES),
+  routes: routesOf('GET', '/supportedLanguages', 'List languages', google.ABOUT_LANGUAGES),
   parameters: [google.localeParameter('displayLanguageCode'), MODEL],
   answer: shown(
     'The list.',

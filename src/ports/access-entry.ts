@@ -24,7 +24,7 @@ export interface AccessEntry extends Readonly<Omit<RequestStats, 'canSpare' | 'w
   readonly durationMs: number;
 }
 
-/** A request that was refused or met a failure, as kept in memory for operators. Survives structured cloning. */
+/** A request that was refused or met a failure, as held in memory for operators. Survives structured cloning. */
 export type RecentRequest = Pick<
   AccessEntry,
   'requestId' | 'route' | 'code' | 'teamId' | 'keyId' | 'engine' | 'failures' | 'parameter' | 'limitOf'

@@ -11,7 +11,7 @@ export interface DocumentOrder {
   readonly sourceLang?: string | undefined;
   readonly targetLang: string;
   readonly formality?: string | undefined;
-  /** With `sourceLang`. It must exist when the document is kept. */
+  /** With `sourceLang`. It must exist when the document is stored. */
   readonly glossaryId?: string | undefined;
   /** Accepts a dictionary for the same languages without regions. */
   readonly glossaryByBase?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface UploadStep {
 }
 
 /** The document that a request wants to download. */
-export interface WantedResult {
+export interface RequestedResult {
   readonly teamId: string;
   /** Any text; one that is no id matches no document. */
   readonly documentId: string;
@@ -65,7 +65,7 @@ export interface WantedResult {
 export interface ResultStep {
   readonly name: string;
   readonly headers?: readonly string[];
-  readonly find: (x: Exchange) => WantedResult | Refusal | Promise<WantedResult | Refusal>;
+  readonly find: (x: Exchange) => RequestedResult | Refusal | Promise<RequestedResult | Refusal>;
 }
 
 /** A document in a link. */
@@ -106,7 +106,7 @@ export interface DocumentServices {
   abandon(x: Exchange, documentId: string): Promise<ShownDocument | undefined>;
   /** The last step of a download. */
   resultStep(step: ResultStep): BodyStep;
-  /** 64 hexadecimal digits that nobody can guess, the same for a document in every gateway; they are kept nowhere. */
+  /** 64 hexadecimal digits that nobody can guess, the same for a document in every gateway; they are stored nowhere. */
   keyOf(documentId: string): string;
   /** For a URL: letters, digits, `-` and `_`, by which a document is found without a key, and which nobody can guess. */
   linkTo(document: LinkedDocument): string;

@@ -78,7 +78,7 @@ export interface DocumentRecord {
   readonly isRemoved?: true;
 }
 
-/** A file as kept: encrypted pieces, each at most 128 KiB. */
+/** A file as stored: encrypted pieces, each at most 128 KiB. */
 export interface NewDocumentFile {
   /** A fresh ULID. */
   readonly fileId: string;
@@ -142,7 +142,7 @@ export interface DocumentStore {
   file(document: DueDocument, fileId: string): Promise<EntryPieces | undefined | StoreUnavailable>;
   /**
    * Writes what `decide` makes of the document as it is, which must have no effects; `undefined` leaves it. Files that it no longer
-   * names are deleted, and `file` is kept if it is named. Returns what was written, or `undefined`.
+   * names are deleted, and `file` stays if it is named. Returns what was written, or `undefined`.
    */
   change(
     document: DueDocument,

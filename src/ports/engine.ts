@@ -33,7 +33,7 @@ export interface EngineWork {
   /** Timeout of each attempt in milliseconds, if shorter than the engine's own. */
   readonly attemptMs?: number | undefined;
   /**
-   * Only the language of these short texts is wanted. An adapter whose engine can detect it without translating returns the
+   * Only the language of these short texts is asked for. An adapter whose engine can detect it without translating returns the
    * texts unchanged; an adapter that ignores this flag translates them into `targetLang`.
    */
   readonly detectionOnly?: boolean | undefined;
@@ -125,7 +125,7 @@ export interface ReplicaTrial {
   readonly failure: FailureDetail | undefined;
 }
 
-/** As in `GlossaryKeeping`, for all replicas of an engine. Neither rejects; each returns the replicas where it failed. */
+/** As in `GlossaryStorage`, for all replicas of an engine. Neither rejects; each returns the replicas where it failed. */
 export interface GlossaryUpkeep {
   tidy(nowMs: number): Promise<readonly ReplicaTrial[]>;
   forget(teamId: string): Promise<readonly ReplicaTrial[]>;
@@ -196,8 +196,8 @@ export interface EngineWire {
 
 export type JudgeResponse = (response: EngineResponse, work: EngineWork) => Attempt;
 
-/** Dictionaries that are kept at an engine, by each of its replicas. */
-interface GlossaryKeeping<Options> {
+/** Dictionaries that are stored at an engine, by each of its replicas. */
+interface GlossaryStorage<Options> {
   /** Whether the engine can take this dictionary at all, for this pair; one that cannot is left out. A promise the first time. */
   takes(glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean>;
   /** Removes what has not been used for a day. To be called about once an hour. Returns why it could not. */
@@ -264,10 +264,10 @@ export interface EngineProtocol<Options extends TSchema = TSchema> {
   /** Common prefix of all call paths, such as `/v1`; a replica's URL may or may not already end in it. */
   readonly pathPrefix?: string;
   /**
-   * For an engine that keeps dictionaries of teams instead of getting their entries with each request. Absent if it takes them as
+   * For an engine that stores dictionaries of teams instead of getting their entries with each request. Absent if it takes them as
    * they are, or none.
    */
-  readonly keptGlossaries?: GlossaryKeeping<Static<Options>>;
+  readonly storedGlossaries?: GlossaryStorage<Static<Options>>;
   /** For an engine that translates whole files. */
   readonly files?: FileTranslation<Static<Options>>;
   /**

@@ -125,7 +125,7 @@ export type OpenPluginStore = (url: string, context: PluginStoreContext) => Prom
 export interface PluginStoreContext extends StoreCreation {
   readonly log: Log;
   readonly clock: Clock;
-  /** How long usage and audit entries are kept. */
+  /** How long usage and audit entries are stored. */
   readonly historyDays: number;
 }
 

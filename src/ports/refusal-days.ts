@@ -10,6 +10,6 @@ export interface RefusalDays {
 }
 
 export interface RefusalCounter {
-  /** Counts a refusal. Cheap: the store is told later, for many together. */
+  /** Counts a refusal. Cheap: the store gets many together, later. */
   count(teamId: string, code: RefusalCode): void;
 }

@@ -1,4 +1,4 @@
-// What documents take of one process: places for files on their way, steps between texts; and what there is of them in all, for metrics.
+// What documents take of one process: slots for files on their way, steps between texts; and what there is of them in all, for metrics.
 import { callerNetwork } from '../domain/client-address.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentBacklog, DocumentStore, DocumentTransfers, TransferOwner } from '../ports/documents.ts';
@@ -50,7 +50,7 @@ interface PaceOptions {
 /** A pause before each step, so that documents without end leave time between their steps, however fast the engine is. */
 const STEP_MS = 10;
 /** A pause that ends so long after its time found the event loop, or the machine, busy. */
-const LATE_MS = 10;
+const DELAY_MS = 10;
 /** Engines are busy with texts. */
 const IN_FLIGHT = 16;
 /** A step does not wait for longer, so that a document is done some time. */
@@ -64,7 +64,7 @@ export async function letTextsGoFirst(isHeld: () => boolean, { inFlight, now, pa
     const beganAtMs = now();
     if (beganAtMs >= untilMs) return;
     await pause(STEP_MS);
-    isBusy = now() - beganAtMs >= STEP_MS + LATE_MS || inFlight() >= IN_FLIGHT;
+    isBusy = now() - beganAtMs >= STEP_MS + DELAY_MS || inFlight() >= IN_FLIGHT;
   }
 }
 

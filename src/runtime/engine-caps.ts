@@ -94,7 +94,7 @@ export class EngineCaps {
     return [...this.#engines.keys()].map((engine) => ({ engine, reached: this.isSpent(engine) }));
   }
 
-  /** Reports once for every engine. Calls do not overlap; a store that is away is told next time. */
+  /** Reports once for every engine. Calls do not overlap; a store that is away is sent it next time. */
   report(): Promise<void> {
     this.#running ??= this.#report().finally(() => (this.#running = undefined));
     return this.#running;

@@ -5,7 +5,7 @@ import type { KeyDigest, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.ts';
 
-/** How long an unused entry is kept. */
+/** How long an unused entry stays. */
 const IDLE_MS = 600_000;
 const PURGE_EVERY_MS = 60_000;
 /** How often the cache reads the clock: ages matter in minutes, while requests use entries all the time. */

@@ -220,7 +220,7 @@ function addTo(teams: Map<string, Sums>, teamId: string, { requests, unanswered,
 function busiestBy(sums: ReadonlyMap<string, Sums>, figure: 'requests' | 'characters', most: number): readonly TeamTraffic[] {
   const busiest = new Worst<TeamTraffic>(most, (one) => one[figure]);
   for (const [teamId, one] of sums) if (one[figure] > 0) busiest.add({ teamId, ...one });
-  return busiest.kept;
+  return busiest.worst;
 }
 
 /** The sums of several processes: so many of the busiest, by requests and by characters, busiest first. */
@@ -270,7 +270,7 @@ export class Worst<T> {
   readonly #max: number;
   readonly #badness: (one: T) => number;
   /** Worst first; among equals, the one added first. To be read only. */
-  readonly kept: T[] = [];
+  readonly worst: T[] = [];
   /** The number of items added. To be read only. */
   count = 0;
 
@@ -283,11 +283,11 @@ export class Worst<T> {
   add(one: T): void {
     this.count++;
     const badness = this.#badness(one);
-    const last = this.kept.at(-1);
-    if (last !== undefined && this.kept.length === this.#max && this.#badness(last) >= badness) return;
-    let at = this.kept.length;
-    while (at > 0 && this.#badness(this.kept[at - 1]!) < badness) at--;
-    this.kept.splice(at, 0, one);
-    if (this.kept.length > this.#max) this.kept.pop();
+    const last = this.worst.at(-1);
+    if (last !== undefined && this.worst.length === this.#max && this.#badness(last) >= badness) return;
+    let at = this.worst.length;
+    while (at > 0 && this.#badness(this.worst[at - 1]!) < badness) at--;
+    this.worst.splice(at, 0, one);
+    if (this.worst.length > this.#max) this.worst.pop();
   }
 }

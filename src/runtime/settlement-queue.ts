@@ -129,9 +129,9 @@ export function settleWithinMs(leftMs: number): number {
 
 /** Waits a moment for settlements that the store has not acknowledged. After that they are released when their leases end. */
 export async function settle(settlements: SettlementQueue, log: Log, withinMs: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const { promise: timedOut, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, withinMs);
-  await Promise.race([settlements.drained(), late]);
+  await Promise.race([settlements.drained(), timedOut]);
   clearTimeout(timer);
   if (settlements.open > 0) log.warn('reservations left to their leases', { count: settlements.open });
   settlements.close();

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import {
   ATTEMPT_MS,
   ATTEMPT_SECRET_BYTES,
-  ATTEMPT_SECRET_KEPT_MS,
+  ATTEMPT_SECRET_MS,
   attemptOf,
   attemptSecretName,
-  keptSinceMs,
-  newKeptSeed,
+  seedTimeMs,
+  newSeed,
 } from '../domain/sign-in-attempt.ts';
 import type { SignInAttempt } from '../domain/sign-in-attempt.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -45,7 +45,7 @@ export class SharedSignIns implements SignInAttemptSource {
   async begin(): Promise<BegunAttempt | StoreUnavailable> {
     const nowMs = this.#options.secrets.nowMs();
     if (nowMs === undefined) return UNKNOWN_TIME;
-    const stored = newKeptSeed(nowMs, randomBytes);
+    const stored = newSeed(nowMs, randomBytes);
     const attempt = await this.#attempt(stored, nowMs);
     return isUnavailable(attempt) ? attempt : { attempt, stored };
   }
@@ -53,7 +53,7 @@ export class SharedSignIns implements SignInAttemptSource {
   async resume(stored: string): Promise<SignInAttempt | undefined | StoreUnavailable> {
     const nowMs = this.#options.secrets.nowMs();
     if (nowMs === undefined) return UNKNOWN_TIME;
-    const begunAtMs = keptSinceMs(stored, nowMs);
+    const begunAtMs = seedTimeMs(stored, nowMs);
     return begunAtMs === undefined ? undefined : this.#attempt(stored, begunAtMs);
   }
 
@@ -71,7 +71,7 @@ export class SharedSignIns implements SignInAttemptSource {
     const held = this.#held;
     if (held?.name === name && now() - held.atMs < HELD_MS) return held.secret;
     const candidate = held?.name === name ? held.secret : randomBytes(ATTEMPT_SECRET_BYTES);
-    const secret = await secrets.agree(name, candidate, ATTEMPT_SECRET_KEPT_MS);
+    const secret = await secrets.agree(name, candidate, ATTEMPT_SECRET_MS);
     if (!isUnavailable(secret)) this.#held = { name, secret, atMs: now() };
     return secret;
   }

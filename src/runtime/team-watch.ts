@@ -8,7 +8,7 @@ import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
 import { Worst } from './recent-traffic.ts';
 
-/** As in the configuration: how often, how many teams of each kind are kept, and from when a team is near a limit. */
+/** As in the configuration: how often, how many teams of each kind are listed, and from when a team is near a limit. */
 type TeamWatchSettings = Readonly<
   Record<'every_seconds' | 'teams_max' | 'quota_used_percent' | 'credit_characters' | 'key_unused_days', number>
 >;
@@ -136,6 +136,6 @@ class Pass {
   result(passedAtMs: number): TeamsNearLimits {
     const [quota, credit, keys] = [this.#quota, this.#credit, this.#keys];
     const counts = { all: this.#all, quota_nearly_used: quota.count, credit_low: credit.count, key_unused: keys.count };
-    return { passedAtMs, counts, quota: quota.kept, credit: credit.kept, keys: keys.kept };
+    return { passedAtMs, counts, quota: quota.worst, credit: credit.worst, keys: keys.worst };
   }
 }

@@ -34,7 +34,7 @@ export abstract class Call implements Sink {
   /** Nothing after this request may be handled. */
   #closes = false;
   #refusing = false;
-  /** Set while a body is still arriving, wanted or not. */
+  /** Set while a body is still arriving, even one that is dropped. */
   #arriving: BodyCollector | undefined = undefined;
   /** `undefined` for a chunked body. */
   #announcedBytes: number | undefined = undefined;
@@ -106,7 +106,7 @@ export abstract class Call implements Sink {
     return this.#arriving !== undefined;
   }
 
-  /** Ignores the body: the library reads it to its end, and nothing is kept. */
+  /** Ignores the body: the library reads it to its end, and nothing is stored. */
   protected passOverBody(): void {
     this.#arriving = undefined;
   }
@@ -121,7 +121,7 @@ export abstract class Call implements Sink {
     const x = gateway.begin(head, this, framing.bodyBytes);
     const { takesBody } = x.route;
     const streams = x.route.streamsBody === true;
-    // Not kept if already answered: an idle connection would hold its texts and translations in memory.
+    // Dropped if already answered: an idle connection would hold its texts and translations in memory.
     if (this.#state === 'open') this.#exchange = x;
     if (x.outcome !== undefined || !takesBody) this.#arriving?.discard();
     else if (this.#arriving === undefined) gateway.body(x, 'none');

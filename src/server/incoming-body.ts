@@ -10,7 +10,7 @@ const SECOND_BYTES = 65_536;
 export class IncomingBody implements Incoming {
   readonly bytes: number | undefined;
   readonly stream: Readable;
-  onLate: (() => void) | undefined = undefined;
+  onOverdue: (() => void) | undefined = undefined;
   readonly #onSilent: () => void;
   #silence: NodeJS.Timeout | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export class IncomingBody implements Incoming {
     this.#rest();
     clearTimeout(this.#deadline);
     this.stream.off('resume', this.#listen).off('pause', this.#rest).off('data', this.#received);
-    this.onLate = undefined;
+    this.onOverdue = undefined;
   }
 
   readonly #listen = (): void => {
@@ -67,7 +67,7 @@ export class IncomingBody implements Incoming {
     this.#grantedSeconds = seconds;
     if (more > 0.001) this.#deadline = setTimeout(() => this.#expire(), more * 1000);
     // Its caller is not the slow side.
-    else if (this.stream.isPaused() && this.onLate !== undefined) this.onLate();
+    else if (this.stream.isPaused() && this.onOverdue !== undefined) this.onOverdue();
     else this.#onSilent();
   }
 }

@@ -27,7 +27,7 @@ export interface ListenerOptions {
   readonly exclusive?: boolean;
   /** Longer bodies are refused, and read only to be dropped. */
   readonly bodyBytesMax: number;
-  /** Minimum time that an idle connection is kept. Default 8, which every library supports. */
+  /** Minimum time that an idle connection stays open. Default 8, which every library supports. */
   readonly idleSeconds?: number;
   readonly tls?: TlsFiles;
 }

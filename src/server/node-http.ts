@@ -36,7 +36,7 @@ export const NODE_LIBRARY = `node:http ${process.versions.node}`;
 /** Throws a `ListenError` if it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
   const shared = openListenerState(options);
-  const fields = new HeaderFields(options.gateway.headersWanted);
+  const fields = new HeaderFields(options.gateway.headersRead);
   const connections = new WeakMap<Duplex, NodeConnection>();
   let inUse = options.tls && pairOf(options.tls);
   const server = openServer(options, inUse);

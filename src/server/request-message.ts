@@ -40,12 +40,12 @@ export class HeaderFields implements MessageFraming {
   closes = false;
   /** Value of the first `Connection` field. */
   connection = '';
-  /** The fields that some step reads. The object may be kept: the next `start` creates a new one. */
+  /** The fields that some step reads. The object may be held on to: the next `start` creates a new one. */
   headers: Record<string, string> = {};
   /** Whether some step reads the address of the connection. */
   readonly wantsAddress: boolean;
   /** The names to keep, grouped by length: most other fields already differ in length, so no name has to be hashed. */
-  readonly #wanted: readonly (readonly string[] | undefined)[];
+  readonly #names: readonly (readonly string[] | undefined)[];
   #host = '';
   /** The last valid `Host`, cached because most requests have the same and comparing is cheaper than the regex. */
   #rightHost: string | undefined = undefined;
@@ -55,11 +55,11 @@ export class HeaderFields implements MessageFraming {
   #coding = '';
   #codings = 0;
 
-  constructor(wanted: ReadonlySet<string>) {
+  constructor(names: ReadonlySet<string>) {
     const byLength: string[][] = [];
-    for (const name of wanted) (byLength[name.length] ??= []).push(name);
-    this.#wanted = byLength;
-    this.wantsAddress = wanted.has(REMOTE_ADDRESS);
+    for (const name of names) (byLength[name.length] ??= []).push(name);
+    this.#names = byLength;
+    this.wantsAddress = names.has(REMOTE_ADDRESS);
   }
 
   start(): void {
@@ -103,9 +103,9 @@ export class HeaderFields implements MessageFraming {
         break;
       default:
     }
-    const wanted = this.#wanted[name.length];
-    if (wanted === undefined) return;
-    for (const known of wanted) {
+    const names = this.#names[name.length];
+    if (names === undefined) return;
+    for (const known of names) {
       if (known !== name) continue;
       const earlier = this.headers[known];
       // `known` is our own, internalized string; the library's would first have to be looked up to serve as a property name.
@@ -153,11 +153,11 @@ export class BodyCollector {
   readonly #bytesMax: number;
   readonly #announcedBytes: number;
   #bytes: Uint8Array | undefined = undefined;
-  /** Bytes received so far, kept or not. To be read only. */
+  /** Bytes received so far, including dropped ones. To be read only. */
   length = 0;
   #discarding: boolean;
 
-  /** `announcedBytes` is 0 if unknown. A body announced as too long is not kept at all. */
+  /** `announcedBytes` is 0 if unknown. A body announced as too long is not stored at all. */
   constructor(bytesMax: number, announcedBytes: number) {
     this.#bytesMax = bytesMax;
     this.#announcedBytes = announcedBytes;
@@ -196,13 +196,13 @@ export class BodyCollector {
    * Grows by doubling: few allocations however small the chunks, and at most twice what has arrived, whatever was announced.
    * Not zero-filled, which for a large body would cost as much as the copy.
    */
-  #room(kept: number): Uint8Array {
+  #room(filled: number): Uint8Array {
     const bytes = this.#bytes;
     if (bytes !== undefined && bytes.byteLength >= this.length) return bytes;
     const enough = this.#announcedBytes >= this.length ? this.#announcedBytes : this.#bytesMax;
-    const wanted = Math.max(this.length, Math.min(enough, this.length * 2));
-    const grown = Buffer.allocUnsafeSlow(wanted);
-    if (bytes !== undefined) grown.set(bytes.subarray(0, kept));
+    const size = Math.max(this.length, Math.min(enough, this.length * 2));
+    const grown = Buffer.allocUnsafeSlow(size);
+    if (bytes !== undefined) grown.set(bytes.subarray(0, filled));
     this.#bytes = grown;
     return grown;
   }

@@ -52,7 +52,7 @@ function read(what: string, file: string, bytesOf: (path: string) => Buffer): Bu
 }
 
 /** Memory first: a key should not reach a disk, and in a container with a read-only root it is the only writable one. */
-const PLACES = ['/dev/shm', tmpdir()];
+const FOLDERS = ['/dev/shm', tmpdir()];
 const OWNER_ONLY = 0o600;
 
 /** Calls `use` with the paths of copies that only this user can read; they are gone when it returns. Throws a `ListenError` if nothing can be written. */
@@ -71,15 +71,15 @@ export function withTlsCopies<T>({ cert, key }: TlsPair, use: (certFile: string,
 
 function privateFolder(): string {
   let reason = '';
-  for (const place of PLACES) {
+  for (const parent of FOLDERS) {
     try {
-      return mkdtempSync(join(place, 'lingate-pem-'));
+      return mkdtempSync(join(parent, 'lingate-pem-'));
     } catch (error) {
       reason = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     }
   }
   throw new ListenError(
     'cannot_listen',
-    `TLS: the files have changed, and copies of those in use can be written neither to ${PLACES.join(' nor to ')} (${reason})`,
+    `TLS: the files have changed, and copies of those in use can be written neither to ${FOLDERS.join(' nor to ')} (${reason})`,
   );
 }

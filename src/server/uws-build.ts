@@ -159,13 +159,13 @@ function packageFileOf(name: string): string | undefined {
 
 /** Loads the first that works; exported for tests with their own packages. Throws a `NoUws` with the reason for each that failed. */
 export function load(found: readonly Candidate[], only: string | undefined): UwsBuild {
-  const wanted = only === undefined || only === '' ? found : found.filter(({ name }) => name === only);
-  if (wanted.length === 0 && wanted !== found) {
+  const chosen = only === undefined || only === '' ? found : found.filter(({ name }) => name === only);
+  if (chosen.length === 0 && chosen !== found) {
     const names = found.map(({ name }) => name).join(', ');
     throw new ListenError('cannot_listen', `${BUILD_VARIABLE}: there is no ${JSON.stringify(only)}; there are ${names}`);
   }
   const reasons: string[] = [];
-  for (const candidate of wanted) {
+  for (const candidate of chosen) {
     const tried = tryOne(candidate);
     if (typeof tried !== 'string') return tried;
     reasons.push(`${candidate.name} ${candidate.version}: ${tried}`);
@@ -231,7 +231,7 @@ const PENDING_SECONDS = 10;
 /** The minimum in builds without settings: their 10 seconds are three steps. Every build keeps connections for this long. */
 export const FIXED_IDLE_SECONDS = 8;
 
-/** Throws a `ListenError` if idle connections cannot be kept that long. Call it before listening. */
+/** Throws a `ListenError` if idle connections cannot stay open that long. Call it before listening. */
 export function setTimers(build: Pick<UwsBuild, 'package' | 'version' | 'pinned'>, app: UwsApp, idleSeconds: number): void {
   if (app.setIdleTimeout !== undefined && app.setResponseTimeout !== undefined) {
     // Despite the names, this one applies to connections with an incomplete request,

@@ -13,16 +13,16 @@ const DROP_MS = 30_000;
 /** How answers are written; the same for all calls of a listener. */
 interface Wire {
   /** What follows the request id in an answer that keeps its connection, and in one that closes it. */
-  readonly kept: string;
+  readonly persistent: string;
   readonly closed: string;
-  readonly revalidated: Pick<Wire, 'kept' | 'closed'>;
+  readonly revalidated: Pick<Wire, 'persistent' | 'closed'>;
   readonly endsHeads: boolean;
 }
 
 export function wireOf(endsHeads: boolean, idleSeconds: number): Wire {
   const [stays, stored] = [`\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${idleSeconds}`, '\r\nCache-Control: no-cache'];
   const closed = '\r\nCache-Control: no-store';
-  return { endsHeads, closed, kept: closed + stays, revalidated: { closed: stored, kept: stored + stays } };
+  return { endsHeads, closed, persistent: closed + stays, revalidated: { closed: stored, persistent: stored + stays } };
 }
 
 /** Handles every request of an app. `fields` is reused for all of them. */
@@ -145,7 +145,7 @@ class UwsCall extends Call {
     // One call into the library instead of one per field, which saves a microsecond: it writes values verbatim, including line
     // breaks.
     const wire = answer.revalidated ? this.#wire.revalidated : this.#wire;
-    let fields = answer.requestId + (closes ? wire.closed : wire.kept);
+    let fields = answer.requestId + (closes ? wire.closed : wire.persistent);
     if (answer.contentType !== undefined) fields += `\r\nContent-Type: ${answer.contentType}`;
     for (const [name, value] of answer.headers) fields += `\r\n${name}: ${value}`;
     res.writeHeader('X-Request-Id', fields);

@@ -19,7 +19,7 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   const shared = openListenerState(options);
   const { idleSeconds = IDLE_SECONDS, host, port, exclusive = true } = options;
   const wire = wireOf(build.endsHeads, idleSeconds);
-  const fields = new HeaderFields(options.gateway.headersWanted);
+  const fields = new HeaderFields(options.gateway.headersRead);
   const open = (tls: TlsFiles | undefined): UwsApp => {
     const app = tls === undefined ? library.App() : openTlsApp(library, tls);
     setTimers(build, app, idleSeconds);

@@ -15,7 +15,7 @@ export function readStep(offers: CurrentOffers, bodyBytesMax: number): BodyStep 
     headers: JSON_BODY_HEADERS,
     run(x) {
       const json = readJsonBody(x.head.headers, x.body, bodyBytesMax, tooManyTexts);
-      // The bytes are not needed again and must not be kept alive by a slow engine.
+      // The bytes are not needed again and must not stay in memory for a slow engine.
       x.body = 'none';
       if (json.kind !== 'value') {
         x.set(chargeSlot, refusedCharge(json.refusal));

@@ -1,4 +1,4 @@
-// Sheds requests while too many are in flight, in this process or of one team, or while the process's event loop is late.
+// Sheds requests while too many are in flight, in this process or of one team, or while the process's event loop is delayed.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { BodyStep, HeadStep } from '../core/step.ts';
@@ -88,7 +88,7 @@ interface LoopPressureOptions {
 /**
  * Limits how long one turn of the event loop accepts requests. Those that arrive during a turn wait for its end and make the
  * next one longer: at three times the sustainable load, each turn is three times as long as the one before. Measuring between
- * turns would be too late, so the turn itself is timed, from its first request on. A pause before it (a stopped process, garbage
+ * turns would come too late, so the turn itself is timed, from its first request on. A pause before it (a stopped process, garbage
  * collection) does not cause shedding.
  */
 export class LoopPressure {

@@ -32,7 +32,7 @@ const SETTLED_MS = 60_000;
  * If the look for hung workers is delayed this much, this process was suspended or starved, most likely together with them (a suspended
  * machine, SIGSTOP for the whole group): their heartbeats may be unread, so none counts as hung.
  */
-const LATE_MS = 1_000;
+const DELAY_MS = 1_000;
 /** How much longer than the drain delay to wait for a worker to close its port. */
 const DRAIN_MARGIN_MS = 1000;
 /** How long before this process itself would be killed to kill a worker that has not stopped. */
@@ -156,10 +156,10 @@ class Workers implements ServingProcesses {
   /** Kills, with SIGKILL, those that hang: a hung or stopped process reacts to nothing else. */
   #look(): void {
     const nowMs = performance.now();
-    const isLate = nowMs - this.#lookedAtMs > HEARTBEAT_MS + LATE_MS;
+    const isDelayed = nowMs - this.#lookedAtMs > HEARTBEAT_MS + DELAY_MS;
     this.#lookedAtMs = nowMs;
     this.#each((worker) => {
-      if (isLate) worker.sign.atMs = nowMs;
+      if (isDelayed) worker.sign.atMs = nowMs;
       const silentMs = nowMs - worker.sign.atMs;
       if (worker.isHung || silentMs <= worker.sign.limitMs) return;
       worker.isHung = true;

@@ -139,7 +139,7 @@ export function readSummaries<Row>(
   return rowsInOrder({ read, idOf: ({ team }) => team.teamId, fits: fitsOf(asked), rowsOf: (found) => found.map(rowOf) }, after, size);
 }
 
-/** More need not be told apart: a longer word is needed in any case. */
+/** More need not be distinguished: a longer word is needed in any case. */
 const MATCHING_MAX = 200;
 /** How many of several a refusal names. */
 const NAMED_MAX = 5;

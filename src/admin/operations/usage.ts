@@ -96,7 +96,7 @@ function nameOf({ name, reference }: UsageRow): string {
   return reference === undefined ? name : `${name} (${reference})`;
 }
 
-/** At the end of each what came last, so that the others keep their places. */
+/** At the end of each what came last, so that the order of the others holds. */
 export function usageColumns({ keys, tags = false }: { readonly keys: boolean; readonly tags?: boolean }): readonly (keyof UsageRow)[] {
   return [
     ...(['team_id', 'name', 'plan', 'date', 'character_count', 'request_count'] as const),

@@ -56,7 +56,7 @@ export const demo: Command = {
 /** The team of an earlier run if the store still has it, otherwise a new one. */
 async function demoTeam(context: CommandContext, config: Config): Promise<DemoTeam> {
   const team = await withStore(context, async (store, { plans }, nowMs) => {
-    const earlier = await readKept();
+    const earlier = await readStored();
     const keys = earlier === undefined ? [] : answered(await store.teams.listKeys(earlier.team_id));
     if (keys?.some(({ keyId, status }) => keyId === earlier?.key_id && status === 'active') === true) return earlier!;
     const on = commandOn(store, config, nowMs);
@@ -69,7 +69,7 @@ async function demoTeam(context: CommandContext, config: Config): Promise<DemoTe
   return team;
 }
 
-async function readKept(): Promise<DemoTeam | undefined> {
+async function readStored(): Promise<DemoTeam | undefined> {
   try {
     const stored = JSON.parse(await readFile(KEY_FILE, 'utf8')) as Partial<DemoTeam>;
     const { team_id, key_id, key, console_token } = stored;

@@ -19,7 +19,7 @@ const NOWHERE = { inFlight: 0 };
 const REFUSED = 400;
 
 export class Client {
-  /** Kept for reuse if nothing goes wrong. */
+  /** Returned to the pool if nothing goes wrong. */
   readonly reusable: boolean;
   /** Set by the owner: no request uses it, and it does not count against the connection limit. */
   idle = false;

@@ -58,7 +58,7 @@ const IDLE_MARGIN_MS = 1000;
 /** How often expired connections are closed; whether one may be reused is checked to the millisecond. */
 const SWEEP_MS = 500;
 
-/** A `reused` connection is kept for further calls; a `fresh` one is opened for one call and then closed. */
+/** A `reused` connection stays in the pool; a `fresh` one is opened for one call and then closed. */
 export type ConnectionUse = 'reused' | 'fresh';
 
 type Settle = (result: EngineResponse | AttemptFailure) => void;
@@ -97,7 +97,7 @@ export class Pool {
   #inFlight = 0;
   /** Until this time no connection is reused. */
   #distrustUntilMs = -Infinity;
-  /** No connection is kept any more; `destroyed`: no call is made either. */
+  /** The pool holds no connections any more; `destroyed`: no call is made either. */
   #state: 'open' | 'closed' | 'destroyed' = 'open';
   /** Resolved when the last call in flight has ended and no more may follow. */
   readonly #quiet = Promise.withResolvers<void>();
@@ -190,8 +190,8 @@ export class Pool {
   }
 
   /**
-   * An engine that sends unsolicited bytes may do so again: a late answer would be taken for that of the next request. So for a
-   * while no connection carries a second request, calls on reused connections fail, and connections are kept only to see
+   * An engine that sends unsolicited bytes may do so again: an overdue answer would be taken for that of the next request. So for a
+   * while no connection carries a second request, calls on reused connections fail, and connections stay open only to see
    * whether it continues.
    */
   onUnasked(from: Client): void {
@@ -308,7 +308,7 @@ export class Pool {
 /** One call, which gets the result from its connection. */
 export class PoolRequest {
   readonly lane: Lane<PoolRequest>;
-  /** Its connection is kept for further calls. */
+  /** Its connection returns to the pool. */
   readonly reusable: boolean;
   stage: 'waiting' | 'connecting' | 'sent' | 'settled' = 'waiting';
   waitingSinceMs = 0;

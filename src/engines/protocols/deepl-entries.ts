@@ -1,4 +1,4 @@
-// A dictionary as DeepL takes it: whether it keeps to DeepL's limits, the name under which it is kept there, and the call that makes it.
+// A dictionary as DeepL takes it: whether it keeps to DeepL's limits, the name under which it is stored there, and the call that makes it.
 import { createHash } from 'node:crypto';
 import { nextTurn } from '../../core/turns.ts';
 import { baseCode } from '../../domain/glossary.ts';
@@ -44,7 +44,7 @@ export async function fitsDeepL(glossary: EngineGlossary, options: TranslationOp
   return (await nameOf('', glossary, options)) !== undefined;
 }
 
-/** Dictionaries are kept by base codes: one for EN serves EN-GB and EN-US. */
+/** Dictionaries are stored by base codes: one for EN serves EN-GB and EN-US. */
 function glossaryCode(code: string): string {
   return baseCode(code).toLowerCase();
 }

@@ -1,4 +1,4 @@
-// The dictionaries of teams that are kept at one DeepL server: found by name, made when first used, removed when no longer needed. Any
+// The dictionaries of teams that are stored at one DeepL server: found by name, made when first used, removed when no longer needed. Any
 // gateway may do any of that at any time: names hold team and content, and a dictionary that is missing is made again.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AttemptFailure, EngineCall, EngineResponse, EngineWire } from '../../ports/engine.ts';
@@ -17,7 +17,7 @@ interface Listed {
 }
 
 /** A dictionary that this process has used. */
-interface Kept {
+interface UsedDictionary {
   readonly id: string;
   /** Since `tidy` last looked. */
   used: boolean;
@@ -26,7 +26,7 @@ interface Kept {
 
 const DAY_MS = 86_400_000;
 /** More than DeepL allows an account. */
-const KEPT_MAX = 2000;
+const DICTIONARIES_MAX = 2000;
 const TEAMS_MAX = 1000;
 /** How often a new dictionary is asked about until it is ready. */
 const READY_EVERY_MS = 200;
@@ -34,11 +34,11 @@ const READY_EVERY_MS = 200;
 const OF_ONE_CALLER: readonly AttemptFailure[] = ['cancelled', 'timeout'];
 const PATH = '/v2/glossaries';
 
-export class KeptGlossaries {
+export class StoredGlossaries {
   readonly #authorization: string;
   /** By name, in order of use. */
-  readonly #kept = new Map<string, Kept>();
-  readonly #making = new Map<string, Promise<Kept | AttemptFailure>>();
+  readonly #dictionaries = new Map<string, UsedDictionary>();
+  readonly #making = new Map<string, Promise<UsedDictionary | AttemptFailure>>();
   /** Names that the server refused; tried again after the next `tidy`. */
   readonly #refused = new Set<string>();
   /** Teams that were deleted: a request that is still under way must not leave anything there. */
@@ -51,10 +51,10 @@ export class KeptGlossaries {
   /** The id of the dictionary with this name, which `make` makes if the server has none; or why there is none. */
   async id(name: string, wire: Calls, make: () => Promise<EngineCall>): Promise<{ readonly id: string } | AttemptFailure> {
     for (;;) {
-      const kept = this.#kept.get(name);
-      if (kept !== undefined) {
-        this.#keep(name, kept);
-        return kept;
+      const known = this.#dictionaries.get(name);
+      if (known !== undefined) {
+        this.#keep(name, known);
+        return known;
       }
       if (this.#refused.has(name) || this.#forgotten.has(teamInName(name) ?? '')) return 'glossary_refused';
       const making = this.#making.get(name);
@@ -70,10 +70,10 @@ export class KeptGlossaries {
 
   /** The server does not know this id (any more). */
   drop(name: string, id: string): void {
-    if (this.#kept.get(name)?.id === id) this.#kept.delete(name);
+    if (this.#dictionaries.get(name)?.id === id) this.#dictionaries.delete(name);
   }
 
-  async #findOrMake(name: string, wire: Calls, make: () => Promise<EngineCall>): Promise<Kept | AttemptFailure> {
+  async #findOrMake(name: string, wire: Calls, make: () => Promise<EngineCall>): Promise<UsedDictionary | AttemptFailure> {
     const before = await this.#named(name, wire);
     if (typeof before === 'string') return before;
     let chosen: Listed | undefined = before[0];
@@ -115,16 +115,16 @@ export class KeptGlossaries {
    */
   async tidy(wire: Calls, nowMs: number): Promise<AttemptFailure | undefined> {
     this.#refused.clear();
-    for (const kept of this.#kept.values()) {
-      if (kept.used) kept.usedAtMs = nowMs;
-      kept.used = false;
+    for (const known of this.#dictionaries.values()) {
+      if (known.used) known.usedAtMs = nowMs;
+      known.used = false;
     }
     const listed = await this.#list(wire);
     if (typeof listed === 'string') return listed;
     const seen = new Set<string>();
     for (const { id, name, madeAtMs } of listed) {
-      const kept = this.#kept.get(name);
-      const idle = kept === undefined || (!kept.used && nowMs - (kept.usedAtMs ?? -Infinity) >= DAY_MS);
+      const known = this.#dictionaries.get(name);
+      const idle = known === undefined || (!known.used && nowMs - (known.usedAtMs ?? -Infinity) >= DAY_MS);
       if (!seen.has(name) && (!idle || nowMs - madeAtMs < DAY_MS)) {
         seen.add(name);
         continue;
@@ -140,7 +140,7 @@ export class KeptGlossaries {
   async forget(teamId: string, wire: Calls): Promise<AttemptFailure | undefined> {
     this.#forgotten.add(teamId);
     for (const oldest of this.#forgotten) if (this.#forgotten.size > TEAMS_MAX) this.#forgotten.delete(oldest);
-    for (const name of this.#kept.keys()) if (teamInName(name) === teamId) this.#kept.delete(name);
+    for (const name of this.#dictionaries.keys()) if (teamInName(name) === teamId) this.#dictionaries.delete(name);
     const listed = await this.#list(wire);
     if (typeof listed === 'string') return listed;
     for (const { id, name } of listed) {
@@ -151,16 +151,16 @@ export class KeptGlossaries {
   }
 
   /** Notes its use. */
-  #keep(name: string, kept: Kept): Kept {
-    kept.used = true;
-    this.#kept.delete(name);
-    this.#kept.set(name, kept);
-    for (const oldest of this.#kept.keys()) if (this.#kept.size > KEPT_MAX) this.#kept.delete(oldest);
-    return kept;
+  #keep(name: string, known: UsedDictionary): UsedDictionary {
+    known.used = true;
+    this.#dictionaries.delete(name);
+    this.#dictionaries.set(name, known);
+    for (const oldest of this.#dictionaries.keys()) if (this.#dictionaries.size > DICTIONARIES_MAX) this.#dictionaries.delete(oldest);
+    return known;
   }
 
   #refuse(name: string): void {
-    if (this.#refused.size >= KEPT_MAX) this.#refused.clear();
+    if (this.#refused.size >= DICTIONARIES_MAX) this.#refused.clear();
     this.#refused.add(name);
   }
 

@@ -1,4 +1,4 @@
-// A DeepL-compatible API as an engine: as many texts per call as it accepts, dictionaries of teams kept there; an exhausted quota of
+// A DeepL-compatible API as an engine: as many texts per call as it accepts, dictionaries of teams stored there; an exhausted quota of
 // the operator is reported as such.
 import { setTimeout as delay } from 'node:timers/promises';
 import { secret } from '../../domain/option-schema.ts';
@@ -6,7 +6,7 @@ import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, FileWork } from '../../ports/engine.ts';
 import type { ReplicaWire, TranslatedFile, Translation } from '../../ports/engine.ts';
 import { creationCall, fitsDeepL, nameOf } from './deepl-entries.ts';
-import { KeptGlossaries } from './deepl-glossaries.ts';
+import { StoredGlossaries } from './deepl-glossaries.ts';
 import { callAgain, FILE_BYTES_MAX, fileCall, refusesFile } from './file-form.ts';
 import { bodyMatches, jsonObjectOf, postJson, translationsOf, trialBy, unusable } from './json-call.ts';
 import type { CallResult, JsonObject } from './json-call.ts';
@@ -63,19 +63,19 @@ export const deepLProtocol: EngineProtocol<typeof Options> = {
     formats: ({ files }) => (files ? DEEPL_FILES : []),
     translate: (work, wire, { api_key }) => fileByDeepL(work, wire, authorizationOf(api_key)),
   },
-  keptGlossaries: {
+  storedGlossaries: {
     takes: fitsDeepL,
-    tidy: (wire, { api_key }, nowMs) => keptAt(wire, authorizationOf(api_key)).tidy(wire, nowMs),
-    forget: (wire, { api_key }, teamId) => keptAt(wire, authorizationOf(api_key)).forget(teamId, wire),
+    tidy: (wire, { api_key }, nowMs) => storedAt(wire, authorizationOf(api_key)).tidy(wire, nowMs),
+    forget: (wire, { api_key }, teamId) => storedAt(wire, authorizationOf(api_key)).forget(teamId, wire),
   },
 };
 
 /** By replica: ids are its own. */
-const kept = new WeakMap<object, KeptGlossaries>();
+const stored = new WeakMap<object, StoredGlossaries>();
 
-function keptAt({ replica }: ReplicaWire, authorization: string): KeptGlossaries {
-  let at = kept.get(replica);
-  if (at === undefined) kept.set(replica, (at = new KeptGlossaries(authorization)));
+function storedAt({ replica }: ReplicaWire, authorization: string): StoredGlossaries {
+  let at = stored.get(replica);
+  if (at === undefined) stored.set(replica, (at = new StoredGlossaries(authorization)));
   return at;
 }
 
@@ -96,7 +96,7 @@ async function dictionaryOf(work: EngineWork, wire: EngineWire, authorization: s
   // A dictionary belongs to one team, so its requests never share a call with those of another.
   const name = teamId === undefined ? undefined : await nameOf(teamId, options.glossary!, options);
   if (name === undefined) return 'glossary_refused';
-  const at = keptAt(wire, authorization);
+  const at = storedAt(wire, authorization);
   return {
     id: () => at.id(name, wire, () => creationCall(name, work, authorization)),
     gone: (id) => at.drop(name, id),

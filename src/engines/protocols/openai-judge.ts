@@ -55,7 +55,7 @@ function translationsOfChoice(
     const translated = Object.hasOwn(object, key) ? object[key] : undefined;
     if (typeof translated !== 'string' || translated.trim() === '') return undefined;
     if (countCharacters(translated.toWellFormed()) > LENGTH_FACTOR * countCharacters(source) + LENGTH_MORE) return undefined;
-    if (!markupKept(source, translated, format, ignoreTags)) return undefined;
+    if (!isMarkupIntact(source, translated, format, ignoreTags)) return undefined;
     translations.push({ text: translated, detectedSourceLanguage: undefined });
   }
   return translations;
@@ -104,7 +104,7 @@ function withoutFence(content: string): string {
 }
 
 /** Every tag must occur as often as before, and ignored elements must be unchanged. Their order may change with the word order. */
-function markupKept(source: string, translated: string, format: TextFormat, ignoreTags: readonly string[]): boolean {
+function isMarkupIntact(source: string, translated: string, format: TextFormat, ignoreTags: readonly string[]): boolean {
   if (format === 'text') return true;
   if (!sameTexts(source.match(TAG), translated.match(TAG))) return false;
   return ignoreTags.every((name) => sameTexts(elementsIn(source, name), elementsIn(translated, name)));

@@ -4,7 +4,7 @@ import { validated } from 'lingate';
 import type { Languages, ValidatedReply } from 'lingate';
 import { answer, keyless } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { keptAnswers } from '../facades/default-variants.ts';
+import { cachedAnswers } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { acceptedLocale, namesIn, namesOf, standardCode } from '../facades/language-names.ts';
 import type { Judged } from '../facades/members.ts';
@@ -64,7 +64,7 @@ const DOC = {
 };
 
 export function languageList(variants: DefaultVariants): ApiPart {
-  const listFor = keptAnswers<ValidatedReply>(LISTS_MAX);
+  const listFor = cachedAnswers<ValidatedReply>(LISTS_MAX);
   return keyless({
     path: '/languages',
     steps: [...LOGGED, 'shed', 'azure-languages'],
@@ -119,8 +119,8 @@ function translatable(
   const found = new Map<string, object>();
   for (const { code, name } of [...all.sources, ...all.targets]) {
     const key = theirCode(code);
-    const meant = targetCode(key, languages, variants)?.targetLang;
-    if (found.has(key) || (!from.has(code) && (meant === undefined || !into.has(meant)))) continue;
+    const target = targetCode(key, languages, variants)?.targetLang;
+    if (found.has(key) || (!from.has(code) && (target === undefined || !into.has(target)))) continue;
     found.set(key, { name: nameOf(code) ?? name, nativeName: namesIn(standardCode(code))(code) ?? name, dir: directionOf(key), models });
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -172,9 +172,9 @@ function stepsWith(service: DocumentServices, services: GatewayServices, variant
       async run(x, upload) {
         const judged = judgeUpload(upload, { ...offerTo(x, services, variants), passesStyle: false }, service.endings(x));
         if ('problem' in judged) return judged;
-        const kept = await service.create(x, judged.valid);
-        if ('problem' in kept) return kept === NO_SUCH_GLOSSARY ? NO_GLOSSARY : kept;
-        return answer({ document_id: shownId(kept.documentId), document_key: service.keyOf(kept.documentId) });
+        const stored = await service.create(x, judged.valid);
+        if ('problem' in stored) return stored === NO_SUCH_GLOSSARY ? NO_GLOSSARY : stored;
+        return answer({ document_id: shownId(stored.documentId), document_key: service.keyOf(stored.documentId) });
       },
     }),
     {

@@ -12,7 +12,7 @@ import { inOrder, translateAll } from '../facades/texts.ts';
 import { membersOf } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-answer.ts';
 import { oneOfSeveral } from './glossary-change.ts';
-import { keptMarkup, measureMarkup } from './markup.ts';
+import { restoredMarkup, measureMarkup } from './markup.ts';
 import { judgeTranslation, TOO_MANY_TEXTS, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
 import type { TranslateOrder } from './translate-parameters.ts';
 
@@ -140,7 +140,7 @@ async function translated(
 function markupOf({ texts: { text, entries }, charged }: MarkedOrder, translations: readonly Translation[]): readonly Translation[] {
   const each = charged?.filter((_one, i) => entries[i] !== '');
   if (each === undefined) return translations;
-  return translations.map((one, i) => (each[i]! < countCharacters(text[i]!) ? { ...one, text: keptMarkup(text[i]!, one.text) } : one));
+  return translations.map((one, i) => (each[i]! < countCharacters(text[i]!) ? { ...one, text: restoredMarkup(text[i]!, one.text) } : one));
 }
 
 function answerOf({ texts, sourceLang, showsBilled, modelType, charged }: MarkedOrder, translations: readonly Translation[]): Outcome {

@@ -107,7 +107,7 @@ function countText(text: string): number {
 const BARE = /^<\/?[^\s/>]+/;
 
 /** The translation with the markup of its source. */
-export function keptMarkup(source: string, translation: string): string {
+export function restoredMarkup(source: string, translation: string): string {
   const given = markupIn(source);
   /** How often each part of the source is not yet found in the translation. */
   const left = new Map<string, number>();

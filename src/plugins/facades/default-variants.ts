@@ -52,13 +52,13 @@ export function madeOnce<T>(make: (languages: Languages) => T): (languages: Lang
   };
 }
 
-/** The same for several answers, by key, of which the `max` used last are kept. */
-export function keptAnswers<T extends object>(max: number): (languages: Languages, key: string, make: () => T) => T {
-  const keptFor = madeOnce(() => new LRUCache<string, T>({ max }));
+/** The same for several answers, by key, in a cache of the `max` used last. */
+export function cachedAnswers<T extends object>(max: number): (languages: Languages, key: string, make: () => T) => T {
+  const cacheFor = madeOnce(() => new LRUCache<string, T>({ max }));
   return (languages, key, make) => {
-    const kept = keptFor(languages);
-    const one = kept.get(key) ?? make();
-    kept.set(key, one);
+    const cache = cacheFor(languages);
+    const one = cache.get(key) ?? make();
+    cache.set(key, one);
     return one;
   };
 }

@@ -19,15 +19,15 @@ export interface FacadeApi {
 }
 
 /** A route of an operation, with what the reference says of it alone. */
-export interface OperationPlace extends Pick<RouteDoc, 'summary' | 'description' | 'parameter' | 'moreParameters'> {
+export interface OperationRoute extends Pick<RouteDoc, 'summary' | 'description' | 'parameter' | 'moreParameters'> {
   /** Method and path: `POST /translate`. */
   readonly at: string;
 }
 
 /** What the reference says of an operation. */
-export interface OperationDoc extends Partial<OperationPlace> {
+export interface OperationDoc extends Partial<OperationRoute> {
   /** Instead of `at`, if it has several routes. */
-  readonly places?: readonly OperationPlace[];
+  readonly routes?: readonly OperationRoute[];
   /** By default if the reference has a body. */
   readonly takesBody?: boolean;
   /** As the members of the body, or for a GET as those of the query. */
@@ -104,10 +104,10 @@ export function plainOperation(
 }
 
 function routesOf(op: NamedOperation, steps: readonly string[]): readonly PluginRoute[] {
-  const { parameters, body, query, answer, problems, tag, scope, takesBody, places = [op as OperationPlace] } = op;
+  const { parameters, body, query, answer, problems, tag, scope, takesBody, routes = [op as OperationRoute] } = op;
   // The other examples belong to those of the body.
   const { examples: _examples, ...alone } = answer;
-  return places.map(({ at, summary, description, parameter, moreParameters }) => {
+  return routes.map(({ at, summary, description, parameter, moreParameters }) => {
     const [method = '', path = ''] = at.split(' ');
     const input =
       body !== undefined && method !== 'GET'

@@ -5,7 +5,7 @@ import { readMembers } from './members.ts';
 import type { Judged, Members } from './members.ts';
 
 /** Where an API's clients may send a key, besides the headers accepted on every route, which take precedence. */
-interface KeyPlaces {
+interface KeySources {
   /** The names of the steps begin with it. */
   readonly api: string;
   /** A header with the key alone, in lower case. */
@@ -35,14 +35,14 @@ interface BodyKeyRules {
 }
 
 /** Identifies callers by their headers and the query. */
-export function keyStep(places: KeyPlaces, services: GatewayServices): HeadStep {
-  const { api, field, member, noKey } = places;
+export function keyStep(sources: KeySources, services: GatewayServices): HeadStep {
+  const { api, field, member, noKey } = sources;
   return {
     kind: 'head',
     name: `${api}-key`,
     headers: field === undefined ? services.credentials.headers : [...services.credentials.headers, field],
     run(x) {
-      const credential = outsideBody(x, places, services);
+      const credential = outsideBody(x, sources, services);
       if (credential !== undefined) return services.identify(x, credential);
       const takesBody = x.route.takesBody || x.route.streamsBody === true;
       return member === undefined || !takesBody ? noKey : undefined;
@@ -57,17 +57,17 @@ export function bodyKeySteps(api: string): readonly string[] {
 
 /** Identifies the callers whose key is in the body. The members stay in the slot for the step that reads the parameters. */
 export function bodyKeyStep(
-  places: KeyPlaces & { readonly member: string },
+  sources: KeySources & { readonly member: string },
   { slot, tooMany }: BodyKeyRules,
   services: GatewayServices,
 ): BodyStep {
-  const { api, member, noKey } = places;
+  const { api, member, noKey } = sources;
   return {
     kind: 'body',
     name: `${api}-key-in-body`,
     headers: FORM_BODY_HEADERS,
     run(x) {
-      if (outsideBody(x, places, services) !== undefined) return undefined;
+      if (outsideBody(x, sources, services) !== undefined) return undefined;
       const read = readMembers(x.head.headers, x.body, services.bodyBytesMax, tooMany);
       // A body that cannot be parsed may contain a key: "no key" would be misleading.
       if ('problem' in read) return read;
@@ -80,20 +80,20 @@ export function bodyKeyStep(
 
 /** The same for uploads: their form is collected for it, up to the limit of other bodies. */
 export function uploadKeyStep(
-  { member, ...places }: KeyPlaces & { readonly member: string },
+  { member, ...sources }: KeySources & { readonly member: string },
   documents: DocumentServices,
   services: GatewayServices,
 ): BodyStep {
   return {
     kind: 'body',
-    name: `${places.api}-key-in-upload`,
+    name: `${sources.api}-key-in-upload`,
     headers: FORM_BODY_HEADERS,
     async run(x) {
-      if (outsideBody(x, places, services) !== undefined) return undefined;
+      if (outsideBody(x, sources, services) !== undefined) return undefined;
       const upload = await documents.collect(x, services.bodyBytesMax);
       if ('problem' in upload) return upload;
       const key = credentialOf(upload.fields[member], services);
-      return key.kind === 'missing' ? places.noKey : services.identify(x, key);
+      return key.kind === 'missing' ? sources.noKey : services.identify(x, key);
     },
   };
 }
@@ -108,7 +108,7 @@ export function membersOnce(x: Exchange, { slot, tooMany }: BodyKeyRules, bodyBy
 }
 
 /** `undefined` if there is no key outside of the body. */
-function outsideBody({ head }: Exchange, { field, parameter }: KeyPlaces, { credentials }: GatewayServices): Credential | undefined {
+function outsideBody({ head }: Exchange, { field, parameter }: KeySources, { credentials }: GatewayServices): Credential | undefined {
   const credential = credentials.read(head.headers);
   if (credential.kind !== 'missing') return credential;
   const inField = field === undefined ? undefined : head.headers[field];
@@ -119,7 +119,7 @@ function outsideBody({ head }: Exchange, { field, parameter }: KeyPlaces, { cred
 
 /**
  * The raw value, because nothing in a key needs escaping; an empty one counts as none, as clients without a key send it. Several values
- * are together no valid key, because it is unclear which one is meant.
+ * are together no valid key, because it is unclear which one to use.
  */
 function keyInQuery(query: string, parameter: string): string | undefined {
   const start = `${parameter}=`;

@@ -41,7 +41,7 @@ const TAGS_MAX = 10;
 
 /**
  * The first language of `Accept-Language` in which the platform has names, with its script and without its region: so few that answers
- * in all of them can be kept. English if there is none.
+ * in all of them can be cached. English if there is none.
  */
 export function acceptedLocale(field: string | undefined): string {
   const ranges = (field ?? '').split(',', TAGS_MAX).map((range) => {

@@ -42,7 +42,7 @@ export function chosen(members: Members, name: string): unknown {
   return value === '' || value === null ? undefined : value;
 }
 
-/** Adds those of the query, where a repeated parameter is a list of its values. None of `names` may be in both places. */
+/** Adds those of the query, where a repeated parameter is a list of its values. None of `names` may be in both. */
 export function withQuery(inBody: Members, query: string, names: readonly string[]): Judged<Members> {
   if (query === '') return { valid: inBody };
   const inQuery = fromForm(readQuery(query));

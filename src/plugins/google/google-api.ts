@@ -43,7 +43,7 @@ const BY_STATUS: Readonly<Record<number, GoogleFailure>> = {
   429: [429, 'RESOURCE_EXHAUSTED', 'rateLimitExceeded', 'usageLimits'],
   503: [503, 'UNAVAILABLE', 'backendError'],
 };
-/** A caller who is told that a key is not valid looks for another key: only these codes mean that, and no plugin's code does. */
+/** A caller who reads that a key is not valid looks for another key: only these codes mean that, and no plugin's code does. */
 const KEY_CODES: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked']);
 /** Cases of `validation_error` with another status. */
 const BY_PROBLEM = new WeakMap<Problem, GoogleFailure>([[SOURCE_LANG_NEEDED.problem, REQUIRED]]);
@@ -143,14 +143,14 @@ export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: T
   const tooManyTexts: TooManyValues = (_, member) => (member === limit.name ? limit.refusal : undefined);
   const rules = { slot: host.reserveSlot('parameters') as ReadSlot, tooMany: tooManyTexts };
   const outside = { api: 'google', field: 'x-goog-api-key', parameter: inQuery ? 'key' : undefined, noKey: noKeyFor(where) };
-  const places = { ...outside, member: 'key' };
+  const sources = { ...outside, member: 'key' };
   return {
     name: 'google',
     variants,
     before: ['access-log', 'shed', 'google-key', 'authenticate', ...(inBody ? bodyKeySteps('google') : []), 'team-shed'],
     key: {
       routes: [],
-      steps: (services) => (inBody ? [keyStep(places, services), bodyKeyStep(places, rules, services)] : [keyStep(outside, services)]),
+      steps: (services) => (inBody ? [keyStep(sources, services), bodyKeyStep(sources, rules, services)] : [keyStep(outside, services)]),
     },
     members(x, parameters, { bodyBytesMax }) {
       if (x.body === 'too_large') return refusedAs(`Request payload size exceeds the limit: ${bodyBytesMax} bytes.`, TOO_LARGE);
@@ -169,8 +169,8 @@ export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: T
 }
 
 function noKeyFor({ inQuery, inBody }: KeyOptions): Refusal {
-  const places = [...(inQuery ? ['?key=<key>'] : []), ...(inBody ? ['key in the body'] : [])];
-  const ways = ['"X-Goog-Api-Key: <key>"', '"Authorization: Bearer <key>"', ...places];
+  const further = [...(inQuery ? ['?key=<key>'] : []), ...(inBody ? ['key in the body'] : [])];
+  const ways = ['"X-Goog-Api-Key: <key>"', '"Authorization: Bearer <key>"', ...further];
   const not = inQuery ? '' : '; a key in the query is not accepted here';
   return refuse('unauthorized', `Send one as ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}${not}.`);
 }

@@ -15,7 +15,7 @@ import Type from 'typebox';
 import { answer, chargeFor, uncharged } from '../facades/api.ts';
 import type { ApiPart, CallerOffer } from '../facades/api.ts';
 import { sourceNamed, targetNamed } from '../facades/code-names.ts';
-import { keptAnswers } from '../facades/default-variants.ts';
+import { cachedAnswers } from '../facades/default-variants.ts';
 import type { DefaultVariants } from '../facades/default-variants.ts';
 import { isLocale, namesOf, standardCode } from '../facades/language-names.ts';
 import type { NameOf } from '../facades/language-names.ts';
@@ -248,7 +248,7 @@ export interface NamesOrder {
   readonly locale: string | undefined;
 }
 
-/** So many lists are kept: a list of 200 languages takes some 10 kB. */
+/** So many lists are cached: a list of 200 languages takes some 10 kB. */
 const LISTS_MAX = 50;
 const LOCALE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})?$/;
 
@@ -286,7 +286,7 @@ export function languageList(
   described: GoogleDoc<NamesOrder>,
   shape: (list: readonly ListedCode[]) => object,
 ): ApiPart {
-  const listFor = keptAnswers<Outcome>(LISTS_MAX);
+  const listFor = cachedAnswers<Outcome>(LISTS_MAX);
   const { parameters } = described;
   return operation<Members, NamesOrder>(api, host, {
     ...described,

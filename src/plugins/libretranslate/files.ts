@@ -95,14 +95,14 @@ const STEPS = [
 
 /** `waitSeconds`: for a translation. */
 export function files(host: PluginHost, variants: DefaultVariants, waitSeconds: number): ApiPart {
-  const kept = host.reserveSlot<ShownDocument>('kept file');
+  const stored = host.reserveSlot<ShownDocument>('stored file');
   return {
     routes: ROUTES,
     steps(services) {
       const { documents } = services;
       const here: HeadStep = { kind: 'head', name: HERE[1], run: () => (documents === undefined ? NO_FILES : undefined) };
       if (documents === undefined) return [here, ...STEPS.map((name): BodyStep => ({ kind: 'body', name, run: () => NO_FILES }))];
-      const use = { documents, services, variants, kept };
+      const use = { documents, services, variants, stored };
       return [
         here,
         { kind: 'body', name: STEPS[1], headers: ['content-type', 'content-encoding'], run: (x) => documents.hold(x) },
@@ -124,7 +124,7 @@ interface FileServices {
   readonly documents: DocumentServices;
   readonly services: GatewayServices;
   readonly variants: DefaultVariants;
-  readonly kept: Slot<ShownDocument>;
+  readonly stored: Slot<ShownDocument>;
 }
 
 async function keep(x: Exchange, { fileName, bytes, fields }: ReadUpload, use: FileServices): Promise<Refusal | undefined> {
@@ -132,14 +132,14 @@ async function keep(x: Exchange, { fileName, bytes, fields }: ReadUpload, use: F
   const pair = pairIn(new Map(Object.entries(fields)), offerTo(x, services, variants));
   if ('problem' in pair) return pair;
   if (!documents.endings(x).includes(endingOf(fileName))) return NOT_SUPPORTED;
-  const kept = await documents.create(x, { fileName, bytes, ...pair.valid });
-  if ('problem' in kept) return kept;
-  x.set(use.kept, kept);
+  const stored = await documents.create(x, { fileName, bytes, ...pair.valid });
+  if ('problem' in stored) return stored;
+  x.set(use.stored, stored);
   return undefined;
 }
 
 async function awaited(x: Exchange, withinMs: number, use: FileServices): Promise<Outcome> {
-  const { documentId } = x.need(use.kept);
+  const { documentId } = x.need(use.stored);
   // The wait has a limit of its own.
   x.ownDeadline = true;
   const waited = await use.documents.ended(x, documentId, withinMs);

@@ -42,13 +42,13 @@ function listed(languages: Languages, variants: DefaultVariants): readonly Liste
   const { all, sources, targets } = languages;
   const regional = all.targets.filter(({ code }) => languages.source(code) === undefined);
   const codes = [...all.sources, ...regional].map(({ code, name }) => ({ code: lowerBase(code), name }));
-  const meant = codes.map(({ code }) => ({ code, target: targetCode(code, languages, variants) }));
+  const resolved = codes.map(({ code }) => ({ code, target: targetCode(code, languages, variants) }));
   const [from, to] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
   return codes.flatMap(({ code, name }, index) => {
     const source = sourceCode(code, languages);
-    const target = meant[index]!.target;
+    const target = resolved[index]!.target;
     if ((source === undefined || !from.has(source)) && (target === undefined || !to.has(target))) return [];
-    const reachable = meant.filter((one) => one.target !== undefined && source !== undefined && languages.offers(source, one.target));
+    const reachable = resolved.filter((one) => one.target !== undefined && source !== undefined && languages.offers(source, one.target));
     return [{ code, name, targets: reachable.map((one) => one.code) }];
   });
 }

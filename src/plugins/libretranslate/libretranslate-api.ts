@@ -94,7 +94,7 @@ export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }
   const elsewhere = [...(inBody ? [KEY] : []), ...(inQuery ? [`?${KEY}=<key>`] : [])];
   const ways = [...elsewhere, '"Authorization: Bearer <key>"'].join(', or as ');
   const noKey = refuse('unauthorized', `No API key was sent. Send it as ${ways}.`);
-  const places = { api: API, parameter: inQuery ? KEY : undefined, noKey };
+  const sources = { api: API, parameter: inQuery ? KEY : undefined, noKey };
   return {
     name: API,
     variants,
@@ -103,9 +103,9 @@ export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }
       routes: [],
       steps: (services) => [
         // Without a key in the body, this step has already refused whoever sends none.
-        keyStep({ ...places, member: inBody ? KEY : undefined }, services),
-        bodyKeyStep({ ...places, member: KEY }, rules, services),
-        ...(services.documents === undefined ? [] : [uploadKeyStep({ ...places, member: KEY }, services.documents, services)]),
+        keyStep({ ...sources, member: inBody ? KEY : undefined }, services),
+        bodyKeyStep({ ...sources, member: KEY }, rules, services),
+        ...(services.documents === undefined ? [] : [uploadKeyStep({ ...sources, member: KEY }, services.documents, services)]),
       ],
     },
     members(x, { bodyBytesMax }) {

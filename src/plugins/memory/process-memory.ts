@@ -14,7 +14,7 @@ interface Remembered {
   readonly madeAtMs: number;
 }
 
-/** What an entry takes besides its translation: its key, two objects, and its places in the cache. */
+/** What an entry takes besides its translation: its key, two objects, and its links in the cache. */
 const ENTRY_BYTES = 300;
 /** Entries that are looked at in one turn. */
 const DROPPED_AT_ONCE = 10_000;
@@ -46,7 +46,7 @@ export class ProcessMemory {
     return undefined;
   }
 
-  /** A translation that is larger than the cache is not kept. */
+  /** A translation that is larger than the cache is not stored. */
   set(key: TextKey, remembered: Remembered): void {
     this.#cache.set(key, remembered);
   }

@@ -72,7 +72,7 @@ export class RedisMemory {
     }
   }
 
-  /** Not waited for; what cannot be kept is lost. */
+  /** Not waited for; what cannot be stored is lost. */
   set(teamId: string, key: TextKey, text: SharedText): void {
     const nowMs = this.#options.now();
     if (this.#redis.status !== 'ready' || nowMs < this.#awayUntilMs || nowMs < this.#fullUntilMs) return;
@@ -85,7 +85,7 @@ export class RedisMemory {
     });
   }
 
-  /** Deletes what is kept of a team, or of all, and says how many texts that were. Rejects when it cannot. */
+  /** Deletes what is stored of a team, or of all, and says how many texts that were. Rejects when it cannot. */
   async forget(teamId: string | undefined): Promise<number> {
     if (this.#redis.status === 'wait') await within(this.#redis.connect(), FORGET_COMMAND_MS);
     const match = `${PREFIX}:${teamId === undefined ? '' : `${literal(teamId)}:`}*`;

@@ -1,7 +1,7 @@
 // What a reload takes, what waits for a restart, and what it refuses because it looks like half a file.
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { assertSectionsKept, reloadOf } from '../../../src/config/changes.ts';
+import { assertNoSectionLost, reloadOf } from '../../../src/config/changes.ts';
 import { ConfigError, labelOf } from '../../../src/config/config-error.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { freshFolder, linesOf, written } from '../../support/written-file.ts';
@@ -23,7 +23,7 @@ function reloaded(before: string, now: string): readonly string[] {
   const running = loadConfig({ file, env: {} });
   writeFileSync(file, now);
   try {
-    assertSectionsKept(running, loadConfig({ file, env: {} }));
+    assertNoSectionLost(running, loadConfig({ file, env: {} }));
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -1,7 +1,7 @@
 // The provider by openid-client: what it remembers of it, how long it waits, and how much it reads.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as library from 'openid-client';
-import { attemptOf, newKeptSeed } from '../../../src/domain/sign-in-attempt.ts';
+import { attemptOf, newSeed } from '../../../src/domain/sign-in-attempt.ts';
 import type { OidcSettings } from '../../../src/ports/identity-provider.ts';
 import { OidcProvider } from '../../../src/runtime/oidc-provider.ts';
 import type { OidcProviderOptions } from '../../../src/runtime/oidc-provider.ts';
@@ -10,7 +10,7 @@ import type { Claims, Lies, ScriptedProvider } from '../../support/scripted-prov
 
 const DISCOVERY = '/.well-known/openid-configuration';
 const ATTEMPT = attemptOf(
-  newKeptSeed(Date.now(), (size) => new Uint8Array(size).fill(7)),
+  newSeed(Date.now(), (size) => new Uint8Array(size).fill(7)),
   new Uint8Array(32),
   'test',
   Date.now(),

@@ -72,7 +72,7 @@ describe('what DeepL does not take', () => {
   ])('%s is known before', async (_name, entries, targetLang) => {
     const deepl = await server();
     const what = workOf(dictionary(entries), TEAM, targetLang);
-    expect(await deepLProtocol.keptGlossaries!.takes(what.options.glossary!, what.options)).toBe(false);
+    expect(await deepLProtocol.storedGlossaries!.takes(what.options.glossary!, what.options)).toBe(false);
     expect(await translated(gateway(deepl), what)).toEqual(['glossary_refused', 'glossary_refused']);
     expect(deepl.counts.size).toBe(0);
   });

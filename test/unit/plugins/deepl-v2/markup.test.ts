@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
-import { keptMarkup, measureMarkup } from '../../../../src/plugins/deepl-v2/markup.ts';
+import { restoredMarkup, measureMarkup } from '../../../../src/plugins/deepl-v2/markup.ts';
 import type { MarkupFormat } from '../../../../src/plugins/deepl-v2/markup.ts';
 import { draws } from '../../../support/seed.ts';
 
@@ -155,7 +155,7 @@ test.each([
   ['<!DOCTYPE a [<!ENTITY b "words">]><a/>', '<!DOCTYPE a [<!ENTITY b "Wörter">]><a/>', '<!DOCTYPE a [<!ENTITY b "words">]><a/>'],
   ["<a t='>words'/>b", "<a t='>Wörter'/>B", "<a t='>words'/>B"],
 ])('%j, translated as %j: %j', (source, translation, kept) => {
-  expect(keptMarkup(source, translation)).toBe(kept);
+  expect(restoredMarkup(source, translation)).toBe(kept);
 });
 
 /** An engine that translates all words, wherever they are, and may drop, double or turn round what it gets. */
@@ -172,7 +172,7 @@ test('nothing that an engine has translated for free is in the markup that comes
       // What an engine cuts of a section makes text of what follows.
       fc.pre(!source.includes('<![CDATA['));
       const translation = whim(source.replaceAll('hidden words', 'verborgene Wörter'));
-      const kept = keptMarkup(source, translation);
+      const kept = restoredMarkup(source, translation);
       for (const tag of kept.match(/<(?!!\[)[^<]*?(?:-->|\?>|>)/g) ?? []) expect(tag).not.toContain('Wörter');
     }),
     RUNS,
@@ -180,7 +180,7 @@ test('nothing that an engine has translated for free is in the markup that comes
   fc.assert(
     fc.property(markup, (source) => {
       const translation = source.replaceAll('>hidden words<', '>Wörter<');
-      expect(keptMarkup(source, translation)).toBe(translation);
+      expect(restoredMarkup(source, translation)).toBe(translation);
     }),
     RUNS,
   );
@@ -197,7 +197,7 @@ test.each(FORMATS)('%s: the work is linear in the length, whatever is in it', (f
   const cpuMsOf = (text: string): number => {
     const before = process.cpuUsage();
     measureMarkup(text, format);
-    keptMarkup(text, text.toUpperCase());
+    restoredMarkup(text, text.toUpperCase());
     return process.cpuUsage(before).user / 1000;
   };
   for (const text of texts) {

@@ -13,19 +13,19 @@ const FREE_CONNECTIONS_MAX = 64;
 const DISTRUST_MS = 60_000;
 
 /** A connection between two requests; while a request is on it, bytes are its answer. */
-interface Kept {
+interface Pooled {
   isIdle: boolean;
   /** Bytes read until it became idle. */
   bytesRead: number;
 }
 
-export class KeptConnections {
+export class PooledConnections {
   readonly agent: HttpAgent;
   /** The calls on reused connections: their answers may belong to earlier requests. */
   readonly calls = new Set<ProxyCall>();
   readonly #nowMs: () => number;
   readonly #onUnasked: (begins: boolean) => void;
-  readonly #kept = new WeakMap<Socket, Kept>();
+  readonly #pooled = new WeakMap<Socket, Pooled>();
   #distrustUntilMs = 0;
   constructor(secure: boolean, nowMs: () => number, onUnasked: (begins: boolean) => void) {
     this.#nowMs = nowMs;
@@ -56,33 +56,33 @@ export class KeptConnections {
       keepSocketAlive: (socket: Socket): boolean => {
         // Bytes after the answer that have not been read yet.
         if (socket.readableLength > 0) this.unasked();
-        const kept = this.#keptOf(socket);
+        const pooled = this.#pooledOf(socket);
         if (this.#distrusts() || !keepSocketAlive.call(agent, socket)) return false;
-        kept.bytesRead = socket.bytesRead;
-        kept.isIdle = true;
+        pooled.bytesRead = socket.bytesRead;
+        pooled.isIdle = true;
         return true;
       },
       reuseSocket: (socket: Socket, request: ClientRequest): void => {
-        this.#keptOf(socket).isIdle = false;
+        this.#pooledOf(socket).isIdle = false;
         reuseSocket.call(agent, socket, request);
       },
     });
   }
 
   /** Watches the connection from its first answer on: adding and removing listeners at each request would cost more. */
-  #keptOf(socket: Socket): Kept {
-    const known = this.#kept.get(socket);
+  #pooledOf(socket: Socket): Pooled {
+    const known = this.#pooled.get(socket);
     if (known !== undefined) return known;
-    const kept: Kept = { isIdle: false, bytesRead: 0 };
-    this.#kept.set(socket, kept);
+    const pooled: Pooled = { isIdle: false, bytesRead: 0 };
+    this.#pooled.set(socket, pooled);
     // Newer versions of Node close the connection at the first byte without reporting it; `bytesRead` then reveals it.
     const look = (): void => {
-      if (!kept.isIdle || socket.bytesRead === kept.bytesRead) return;
-      kept.isIdle = false;
+      if (!pooled.isIdle || socket.bytesRead === pooled.bytesRead) return;
+      pooled.isIdle = false;
       this.unasked();
     };
     socket.on('data', look).on('close', look);
-    return kept;
+    return pooled;
   }
 
   #distrusts(): boolean {
