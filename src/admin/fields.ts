@@ -57,7 +57,7 @@ export function recordText(judge: (text: string) => JudgedText, charactersMax: n
 }
 
 /** Ids are taken in lower case too. */
-function id(kind: RecordKind, given: GivenAs, description = 'A ULID.') {
+function id(kind: RecordKind, given: GivenAs, description = `The ${kind}'s id, a ULID.`) {
   const fromText = (sent: string): string => canonicalUlid(sent.trim()) ?? sent;
   return text(`a ${kind}'s id`, (one) => canonicalUlid(one) === one, description, { record: kind, fromText, ...given });
 }
@@ -114,6 +114,7 @@ const windowEntry = Type.Refine(
 const asWindows: GivenAs = {
   flag: 'limit',
   value: 'LIMIT',
+  flagWords: ['what may be used by minute, hour, day, week or month (UTC), such as requests=600/minute or characters=1000000/day'],
   label: 'Limits by time',
   hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
   fromText(one) {

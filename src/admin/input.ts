@@ -18,6 +18,8 @@ export interface GivenAs {
   readonly removes?: string;
   /** Of a text: an empty one is valid, and removes what is set. */
   readonly blank?: true;
+  /** What the flag does, and the switch that says the opposite, where the description is of the member alone. */
+  readonly flagWords?: readonly string[];
   /** What stands for the value in help, or for the operand. */
   readonly value?: string;
   /** The label of the field; by default the member's name. */

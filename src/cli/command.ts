@@ -107,7 +107,12 @@ export const LISTEN_FLAGS: Flags = {
     summary: 'public address; port 0 picks a free one',
     fallback: 'LINGATE_LISTEN, then the file',
   },
-  ops: { kind: 'text', value: 'HOST:PORT', summary: 'address of probes, metrics and docs', fallback: 'LINGATE_OPS, then the file' },
+  ops: {
+    kind: 'text',
+    value: 'HOST:PORT',
+    summary: 'address of probes, metrics, docs, admin API and console',
+    fallback: 'LINGATE_OPS, then the file',
+  },
 };
 
 /** Flags of commands that work with the engine. */

@@ -1,5 +1,5 @@
 // A command from an operation: its flags and operands, its help, how it reads them, what it asks, and what it prints.
-import { checked, fieldsOf, labelOf, valueOf, wordsWith } from '../admin/input.ts';
+import { checked, fieldsOf, valueOf, wordsWith } from '../admin/input.ts';
 import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
 import { allRows } from '../admin/listing.ts';
 import type { RowPart } from '../admin/listing.ts';
@@ -90,8 +90,10 @@ function flagsFor(name: string, field: InputField, one: AdminOperation): (readon
 
 function flagFor({ member, field, means }: FlagOf, { input }: AdminOperation): Flag {
   const { type, given = {}, description = '', enum: choices } = field;
-  const summary = [lower(description).replace(/\.$/, ''), ...(type === 'array' ? ['may be repeated'] : [])].join('; ');
-  if (means === null || means === '') return { kind: 'switch', summary: `remove the ${labelOf(member, field).toLowerCase()}` };
+  const words = given.flagWords?.[means === false ? 1 : 0] ?? lower(description).replace(/\.$/, '');
+  const summary = [words, ...(type === 'array' ? ['may be repeated'] : [])].join('; ');
+  if (means === null || means === '')
+    return { kind: 'switch', summary: `remove what --${given.flag ?? member.replaceAll('_', '-')} has set` };
   if (type === 'boolean') return { kind: 'switch', summary };
   // A schema without a required member has no such list.
   const { required: all = [] } = input as { readonly required?: readonly string[] };

@@ -261,7 +261,7 @@ const documentOperations: Readonly<Record<string, Operation>> = {
     id: 'documentsPostV1Documents',
     summary: 'Translate a document',
     description:
-      'Keeps a file and translates its texts in the background. Characters are reserved for it, and charged ' +
+      'Stores a file and translates its texts in the background. Characters are reserved for it, and charged ' +
       'when it is done; if its key is revoked, disabled or expires before, it ends in an error and nothing is charged.',
     body: {
       description: 'The file, and how to translate it.',

@@ -65,7 +65,10 @@ export const KeyUsageAnswer = Type.Object(
   {
     display: Type.String({ description: 'The first twelve characters of the key.' }),
     label: Type.String({ description: 'As given when the key was created; may be empty.' }),
-    mode: Type.Enum(['live', 'test'], { type: 'string', description: 'A label only: both behave and are charged alike.' }),
+    mode: Type.Enum(['live', 'test'], {
+      type: 'string',
+      description: '`test` keys cost what `live` keys cost, unless the plan has free characters for them.',
+    }),
     character_count: count('Characters charged to this key in the period.'),
     request_count: count('Successful translations with this key in the period.'),
     last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
@@ -90,7 +93,7 @@ export const TestKeysAnswer = Type.Object(
     character_count: count('How many of them were used in the period.'),
     character_limit: count('Characters per period that cost nothing, beyond which test keys are refused.'),
   },
-  { ...closed, description: 'What keys of mode `test` use for nothing. Only if the plan has it.' },
+  { ...closed, description: 'The free characters of keys with mode `test`. Only if the plan has some.' },
 );
 
 const usage = {
@@ -99,7 +102,7 @@ const usage = {
   requests_per_second: count('Requests that may be admitted in any second, over all keys of the team.'),
   period_start: moment('When the period began.'),
   period_end: moment('When the next one begins.'),
-  character_count: count('Characters charged in the period, including those that test keys use for nothing.'),
+  character_count: count('Characters charged in the period, free ones of test keys included.'),
   test_character_count: Type.Optional(count('How many of them were charged to keys of mode `test`.')),
   test_keys: Type.Optional(TestKeysAnswer),
   limits: windowUses('the team'),
@@ -114,7 +117,7 @@ export const QuotaUsageAnswer = Type.Object(
     character_limit: count('Included characters per period. With `quota` only.'),
     overage: Type.Object(
       {
-        character_count: count('Characters beyond the included ones, without those that test keys use for nothing.'),
+        character_count: count('Characters beyond the included ones, without free ones of test keys.'),
         cost_minor: count('Their cost so far, in minor currency units.'),
         cap_minor: count('The cap on overage, in minor currency units; 0 means no overage.'),
         currency,

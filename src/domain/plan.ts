@@ -93,7 +93,7 @@ const BILLING_NUMBERS = { characterLimit: {}, overageCharacters: {}, overageCapM
 export const OPTIONAL_NUMBERS = {
   testAllowance: {
     member: 'test_key_characters',
-    about: 'What test keys use for nothing in each period. Absent if they cost as live ones.',
+    about: 'The free characters of test keys in each period. Absent if they cost what live keys cost.',
   },
 } as const satisfies NamesOf<NumberNames & { readonly about: string }>;
 

@@ -182,7 +182,7 @@ export class EventSender {
     } else if (!this.#inTrouble && now() - this.#loggedAtMs >= TROUBLE_LOG_MS) {
       this.#inTrouble = true;
       this.#loggedAtMs = now();
-      log.warn('the receiver does not take events: they are kept and sent again', { ...failure });
+      log.warn('the receiver does not accept events: they are sent again', { ...failure });
     }
   }
 }

@@ -173,7 +173,7 @@ class EnginePairs {
   #warn(replica: string, failure: string, detail: FailureDetail | undefined): void {
     const { log, adviceFor } = this.#options;
     const { status, cause } = detail ?? {};
-    log.warn('an engine replica did not report its pairs: the known ones are kept', {
+    log.warn('an engine replica did not report its pairs: the known ones stay in use', {
       engine: this.#engine.name,
       replica,
       failure,

@@ -106,7 +106,7 @@ onOneGateway({ config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting)
     await expect.poll(async () => JSON.stringify(await used())).toMatch(/"character_count":[1-9]/);
     const form = { name: team.name, usage: 'keep' };
     expect(await seen(operator, await operator.submit(`${team.page}/delete`, `${team.page}/delete`, form))).toContain(
-      'its days and periods are kept',
+      'its usage by day and period stays',
     );
     const shown = (await operator.get(`/console/usage?month=${MONTH}`)).body;
     expect(shown).toContain(`<code>${team.teamId}</code>`);

@@ -120,7 +120,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
       const all = (await (await operator()).get('/console/audit?action=updateTeam')).body;
       expect(all.match(/<tr role="row">/g)).toHaveLength(2);
       expect(all).toContain('<del>Half</del> <ins>Half again</ins>');
-      expect((await (await operator()).get('/console/audit?day=2020-02-29')).body).toContain('No change fits.');
+      expect((await (await operator()).get('/console/audit?day=2020-02-29')).body).toContain('There are no such changes.');
     });
   });
 

@@ -173,7 +173,7 @@ describe('an engine that reports its pairs, behind two workers', () => {
     told = '[{"code":"en"}]';
     await hangup();
     // On a slow machine they are queried again meanwhile.
-    const kept = (): number => logged(gateway, 'an engine replica did not report its pairs: the known ones are kept').length;
+    const kept = (): number => logged(gateway, 'an engine replica did not report its pairs: the known ones stay in use').length;
     await expect.poll(kept).toBeGreaterThanOrEqual(workers);
     expect(await targetsOf(port)).toEqual(['EN-GB EN-US ES']);
     told = tells(['en', 'fr']);

@@ -197,7 +197,7 @@ describe('the list', () => {
     for (const twin of twins) await gateway.store.teams.updateTeam(twin, { name: 'A Twin' });
     for (const [word, fault] of [
       ['Nobody', 'team: there is no team with this name, reference or id.'],
-      ['a twin', `team: 2 teams are meant; enter the id of one: A Twin (${twins[0]}); A Twin (${twins[1]}).`],
+      ['a twin', `team: 2 teams match; enter the id of one: A Twin (${twins[0]}); A Twin (${twins[1]}).`],
     ] as const) {
       const page = await visitor.get(`/console/requests?team=${encodeURIComponent(word)}`);
       expect([page.status, page.body]).toEqual([400, expect.stringContaining(`<p class="fault" role="alert">${fault}</p>`)]);

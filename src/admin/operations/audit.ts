@@ -52,7 +52,7 @@ export const listAudit = operation({
   command: 'audit list',
   http: 'GET /audit',
   summary: 'Lists what operators have changed, newest first, in pages.',
-  about: 'Changes by command line, admin API and console are kept for history.days. A deleted team appears with its id only.',
+  about: 'Changes by command line, admin API and console are listed for history.days. A deleted team appears with its id only.',
   examples: [
     'lingate audit list --since 2026-11-01',
     'lingate audit list --actor ops --action revokeKey --day 2026-11-22',
@@ -62,7 +62,7 @@ export const listAudit = operation({
     team: ofTeam('changes'),
     actor: Type.String({
       maxLength: 200,
-      description: 'Only changes by actors whose name has this in it, for example ops, cli: or 10.0.0.7, in upper or lower case.',
+      description: 'Only changes by actors whose name contains this, for example ops, cli: or 10.0.0.7, in upper or lower case.',
       given: { value: 'TEXT', label: 'Who', attributes: { maxlength: 200, placeholder: 'a name, cli:, an address' } },
     }),
     action: choice(AUDIT_ACTIONS, 'Only changes of this kind.', { value: 'ACTION', words: WORDS }),
@@ -83,7 +83,7 @@ export const listAudit = operation({
     },
     { head: 'Changed', cell: ({ before, after }) => ({ kind: 'changes', before, after }), holds: 'text' },
   ],
-  none: 'No change fits.',
+  none: 'There are no such changes.',
   listing: {
     newestFirst: true,
     read({ options: { audit } }, { team, actor, action, day: date, since }, after, size) {

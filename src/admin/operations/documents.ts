@@ -20,31 +20,31 @@ const Document = Type.Object({
   key_id: Type.String({ description: 'The key that it was sent with.' }),
   key_label: orNull(Type.String(), "The key's label, which may be empty; null if there is no such key any more."),
   status: Type.Enum([...DOCUMENT_STATES], { type: 'string' }),
-  code: orNull(Type.String(), 'With error: a problem code. What was wrong is shown to the sender alone.'),
+  code: orNull(Type.String(), 'With `error`: a problem code. Only the sender sees what was wrong.'),
   format: Type.String({ description: "The ending of the file's name, which is not shown itself." }),
   bytes: Type.Integer({ minimum: 0, description: 'Of the file that was sent.' }),
   source_lang: orNull(Type.String(), 'Null if none was given.'),
   target_lang: Type.String(),
   character_count: orNull(
     Type.Integer({ minimum: 0 }),
-    'What was counted, or with done what is charged; null before it was counted, and with error.',
+    'What was counted, with `done` what was charged. Null before it was counted, and with `error`.',
   ),
   downloaded: Type.Boolean({ description: 'Whether it was downloaded to the end.' }),
-  failures: Type.Integer({ minimum: 0, description: 'How often it had to be tried again.' }),
+  failures: Type.Integer({ minimum: 0, description: 'How often its translation had to be repeated.' }),
   created_at: moment,
   ended_at: orNull(moment, 'When it was translated or ended in an error.'),
   expires_at: moment,
 });
 type DocumentRow = Static<typeof Document>;
 
-const WORDS = { queued: 'waits', translating: 'at work', done: 'done', error: 'error' } as const;
+const WORDS = { queued: 'queued', translating: 'translating', done: 'done', error: 'error' } as const;
 
 export const listDocuments = operation({
   id: 'listDocuments',
   command: 'documents list',
   http: 'GET /documents',
   summary: 'Lists the documents of all teams or of one, newest first, in pages. Neither names of files nor texts are shown.',
-  about: 'Documents are listed until they expire. Of an error only its code is shown: the rest is for the sender.',
+  about: 'Documents are listed until they expire. Of an error the list shows the code; only the sender sees the details.',
   examples: ['lingate documents list --state error', 'lingate documents list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
   input: {
     team: ofTeam('documents'),

@@ -17,7 +17,7 @@ import { daysIn, fileName, judgeDays } from './usage.ts';
 
 const Invoice = Type.Object({
   team_id: Type.String(),
-  reference: orNull(Type.String(), "The operator's own number of the team."),
+  reference: orNull(Type.String(), 'Your reference for the team.'),
   name: orNull(Type.String(), 'Null for a deleted team whose usage was kept.'),
   plan: Type.String({ description: 'The plan at the end of the period; it applies to all of it.' }),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
@@ -37,11 +37,11 @@ const Invoice = Type.Object({
   credit_deducted_minor: orNull(whole, 'Credit that operators deducted.'),
   balance_minor: orNull(whole, "The credit at the period's end, or now while it runs."),
   total_minor: orNull(whole, "What the period costs beyond the plan's fee: the cost of the overage, or the credit spent."),
-  currency: Type.String({ description: 'ISO 4217, which also says what its minor unit is.' }),
-  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  currency: Type.String({ description: 'ISO 4217, which also defines its minor unit.' }),
+  test_character_count: Type.Integer({ minimum: 0, description: 'The part of `character_count` that keys of mode `test` used.' }),
   free_character_count: Type.Integer({
     minimum: 0,
-    description: 'Of `test_character_count`: for nothing, because the plan lets test keys use so many. Neither overage nor credit.',
+    description: 'The part of `test_character_count` that is free with the plan: neither overage nor credit.',
   }),
 });
 /** Members in output order; `null` for what a kind of plan does not have, or was not recorded. */
@@ -246,9 +246,9 @@ export const listInvoices = operation({
   id: 'listInvoices',
   command: 'invoices',
   http: 'GET /invoices',
-  summary: 'Shows what each period of a team that was closed in a month comes to, as pages of JSON or as one CSV file.',
+  summary: 'Lists what the periods that were closed in a month cost, as pages of JSON or as one CSV file.',
   about:
-    'A period belongs to the month that its last moment is in; a closed one without use that moved no credit has no line. Amounts in CSV and JSON are whole minor units of the currency, ' +
+    'A period belongs to the month of its last moment. A closed period without usage or credit movements has no line. Amounts in CSV and JSON are whole minor units of the currency, ' +
     'rounded down once; what a kind of plan does not have is empty, in JSON null. CSV cells that a spreadsheet would run as ' +
     'formulas get an apostrophe in front.',
   examples: ['lingate invoices --month 2026-11', 'lingate invoices --month 2026-11 --csv > november.csv'],

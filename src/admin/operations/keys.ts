@@ -93,6 +93,7 @@ const Terms = {
   }),
 };
 const disabled = 'Whether the key is refused until it is enabled again.';
+const flagWords = ['refuse the key until it is enabled again', 'accept the key again'];
 const LIMITS = ['expires_at', 'requests_per_second', 'characters', 'limits', 'allowed_addresses', 'scopes'] as const;
 /** The fields of a key's form, in their order. */
 export const KEY_FIELDS = ['label', ...LIMITS] as const;
@@ -142,14 +143,15 @@ export const createKey = operation({
   command: 'key create',
   http: 'POST /teams/{id}/keys',
   summary: 'Creates a key and shows it once.',
-  about: 'Only a digest of the key is stored. Both modes work alike; the mode is a label in usage reports.',
+  about:
+    'Only a digest of the key is stored. Keys of both modes translate alike and cost the same, unless the plan has free characters for test keys.',
   examples: [
     `lingate key create --team ${TEAM} --mode live --label backend`,
     `lingate key create --team ${TEAM} --mode live --expires-at 2027-01-31T18:00:00Z --allow 203.0.113.0/24`,
   ],
   input: {
     id: teamFlag,
-    mode: choice(['live', 'test'], 'Only a label: both modes behave alike.'),
+    mode: choice(['live', 'test'], '`test` keys cost what `live` keys cost, unless the plan has free characters for them.'),
     ...Terms,
     limits: windowList,
     disabled: Type.Boolean({ description: disabled, given: { only: 'programs' } }),
@@ -206,7 +208,7 @@ export const updateKey = operation({
   http: 'PATCH /keys/{id}',
   summary: "Changes a key's label or limits, disables it or enables it again; effective at its next request.",
   about:
-    'What is not given stays as it is; --limit and --no-limit change the limits of the times that they name. ' +
+    'Whatever you leave out stays as it is; --limit and --no-limit change only the limits that they name. ' +
     '--allow replaces all addresses that were allowed before. A disabled key can be enabled again; a revoked key cannot.',
   examples: [
     `lingate key update ${KEY} --expires-at 2027-01-31T18:00:00Z --characters 100000`,
@@ -220,10 +222,10 @@ export const updateKey = operation({
     limits: windowListAs({ only: 'programs' }),
     limit: windowListAs({ only: 'command' }),
     no_limit: Type.Array(choice(WINDOWS, ''), {
-      description: 'Removes what --limit has set for minute, hour, day, week or month.',
+      description: 'Removes what --limit has set for a minute, hour, day, week or month.',
       given: { value: 'TIME', only: 'command' },
     }),
-    disabled: Type.Boolean({ description: disabled, given: { flag: 'disable', flagOff: 'enable' } }),
+    disabled: Type.Boolean({ description: disabled, given: { flag: 'disable', flagOff: 'enable', flagWords } }),
   },
   clears: LIMITS,
   judge({ id: _id, ...given }, nowMs) {

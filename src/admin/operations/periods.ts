@@ -38,7 +38,7 @@ export const teamUsage = operation({
   command: 'usage',
   http: 'GET /teams/{id}/usage',
   summary: "Shows a team's usage in its current period, like GET /v1/usage.",
-  about: 'With --json, exactly what GET /v1/usage answers. Includes only settled requests, not those in progress.',
+  about: 'With --json it prints what GET /v1/usage answers. Requests in progress are not included.',
   examples: [`lingate usage ${TEAM}`],
   input: { id: teamId },
   row: Type.Object({}),
@@ -88,7 +88,7 @@ const Period = Type.Object({
   plan: Type.String({ description: 'The plan at the end of the period.' }),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
   character_count: whole,
-  test_character_count: Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`.' }),
+  test_character_count: Type.Integer({ minimum: 0, description: 'The part of `character_count` that keys of mode `test` used.' }),
   test_keys: Type.Optional(TestKeysAnswer),
   character_limit: Type.Optional(whole),
   overage: Type.Optional(

@@ -89,7 +89,7 @@ export const applyPlan = operation({
   examples: ['lingate plan apply pro --dry-run', 'lingate plan apply pro', 'lingate plan apply pro --when next-period'],
   input: {
     name: Type.String({ given: { value: 'NAME' } }),
-    when: choice(PLAN_TIMES, 'When it takes effect: now, next-period (when the period ends), or never (takes back what waits).', {
+    when: choice(PLAN_TIMES, 'When it takes effect: now, next-period (when the period ends), or never (cancels a waiting change).', {
       value: 'TIME',
       fallback: 'now',
     }),

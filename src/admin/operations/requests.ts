@@ -24,7 +24,7 @@ const Request = Type.Object({
   engine: Type.Union([Type.String(), Type.Null()], { description: 'The engine that answered, or was tried last.' }),
   limit_of: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Whose limit refused it: `team`, `key`, `tag`, or `test_keys` for what these use for nothing; with what it counts, such as `tag:day:characters`, if that is limited by minute to month.',
+      'Whose limit refused it: `team`, `key`, `tag`, or `test_keys` for their free characters; with what it counts, such as `tag:day:characters`, for limits by minute to month.',
   }),
 });
 type RequestRow = Static<typeof Request>;
@@ -64,7 +64,8 @@ export const listRequests = operation({
   http: 'GET /requests',
   summary:
     'Lists the latest requests that were refused or met a failure, newest first, in pages. Each process keeps 1,000 of each in memory.',
-  about: 'Asks the running gateway, with an admin token of the configuration, or LINGATE_ADMIN_TOKEN if that has none. The log has all.',
+  about:
+    'It asks the running gateway, with an admin token of the configuration, or LINGATE_ADMIN_TOKEN if that has none. The log has every request.',
   examples: [
     'lingate requests --team Example --status 503 --since 14:00',
     'lingate requests --request-id 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json',
@@ -73,6 +74,7 @@ export const listRequests = operation({
     team: ofTeam('requests', {
       label: 'Team: name, reference or id',
       matching: true,
+      flagWords: ['only requests of this team: its name, reference or id'],
       attributes: { maxlength: RECORD_NAME_CHARACTERS_MAX },
     }),
     status: Type.Integer({
@@ -108,7 +110,7 @@ export const listRequests = operation({
   row: Request,
   list: 'requests',
   columns,
-  none: 'There are no such requests among those that the gateway keeps.',
+  none: 'There are no such requests among those that the gateway remembers.',
   ofGateway: true,
   listing: {
     newestFirst: true,

@@ -76,7 +76,7 @@ export const listTags = operation({
   command: 'tag list',
   http: 'GET /teams/{id}/tags',
   summary: "Lists a team's tags that have limits or are disabled, and what they have used.",
-  about: 'What every tag has used, by day: lingate usage export --tags.',
+  about: '"lingate usage export --tags" shows what every tag has used, by day.',
   examples: [`lingate tag list ${TEAM}`],
   input: { id: teamId },
   row: Tag,
@@ -122,7 +122,10 @@ export const setTag = operation({
   input: {
     id: teamId,
     tag,
-    disabled: Type.Boolean({ description: 'Whether requests with the tag are refused. `false` by default.', given: { flag: 'disable' } }),
+    disabled: Type.Boolean({
+      description: 'Whether requests with the tag are refused. `false` by default.',
+      given: { flag: 'disable', flagWords: ['refuse requests with the tag'] },
+    }),
     requests_per_second: Type.Integer({
       minimum: 1,
       maximum: KEY_RATE_MAX,
@@ -155,7 +158,7 @@ export const setTag = operation({
     const changed = answered(await context.changing(registry.set(id, name, settings, most(), context.by('setTag'))));
     if (changed.kind === 'team_unknown') throw new RefusedError(noSuch('team', id));
     if (changed.kind === 'limit_reached') {
-      const reached = `limits.tags lets ${changed.most} tags of a team have limits, and as many others have some`;
+      const reached = `limits.tags allows limits for ${changed.most} tags of a team, and as many others have some`;
       throw new RefusedError(refused('tag', `${reached}; remove those of another tag, or raise it`));
     }
     return done(rowOf(changed.tag), await context.replicated([id]));

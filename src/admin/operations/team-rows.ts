@@ -21,7 +21,7 @@ function byMember<Member extends string, Row extends { readonly member: Member }
 export const TeamAnswer = Type.Object({
   team_id: Type.String({ description: 'A ULID.' }),
   name: Type.String(),
-  reference: Type.Optional(Type.String({ description: "The operator's own word for the team. Absent if it has none." })),
+  reference: Type.Optional(Type.String({ description: 'Your reference for the team. Absent if it has none.' })),
   plan: Type.String(),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
   ...byMember(REQUIRED_NUMBERS, () => whole),

@@ -159,7 +159,7 @@ export async function matchingTeam({ options: { teams } }: OperationContext, wor
   if (others.length === 0) return team.teamId;
   const some = found.slice(0, NAMED_MAX).map(({ teamId, name }) => `${name} (${teamId})`);
   const more = found.length > NAMED_MAX ? `; and ${found.length - NAMED_MAX} more` : '';
-  throw new RefusedError(refused('team', `${found.length} teams are meant; enter the id of one: ${some.join('; ')}${more}`));
+  throw new RefusedError(refused('team', `${found.length} teams match; enter the id of one: ${some.join('; ')}${more}`));
 }
 
 /** What of a team was just set. */

@@ -53,7 +53,7 @@ export const listTeams = operation({
 });
 
 const plan = (description: string) => Type.String({ description, given: { value: 'PLAN' } });
-const REFERENCE = 'Your own word for the team, for example a customer number. Need not be unique.';
+const REFERENCE = 'Your own reference, for example a customer number; it need not be unique.';
 const reference = (removes?: string) =>
   recordText(judgeReference, REFERENCE_CHARACTERS_MAX, REFERENCE, { value: 'R', ...(removes === undefined ? {} : { removes }) });
 const name = (description: string) => recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, description, { value: 'NAME' });
@@ -151,7 +151,7 @@ export const updateTeam = operation({
   input: {
     id: teamId,
     plan: plan('A plan of the configuration; effective at the next request, or as `when` says.'),
-    when: choice(PLAN_TIMES, 'When the plan takes effect; never, without a plan, takes back what waits for the end of the period.', {
+    when: choice(PLAN_TIMES, 'When the plan takes effect; never, without a plan, cancels a waiting change.', {
       value: 'TIME',
       fallback: 'now',
     }),
@@ -230,7 +230,7 @@ function editText(row: ChangedTeamRow, edit: TeamEdit): string {
 
 function waitingText({ next_plan: next }: ChangedTeamRow): string {
   return next === undefined
-    ? 'No change of plan waits for the end of the period.'
+    ? 'No change of plan is waiting for the end of the period.'
     : `The team gets plan ${next.plan} when its period ends.`;
 }
 
@@ -240,16 +240,20 @@ export const deleteTeam = operation({
   http: 'DELETE /teams/{id}',
   summary: 'Deletes a team with its keys, glossaries, credit and name. Repeat an interrupted deletion.',
   about:
-    'Its keys are refused at their next request, on every node. This cannot be undone: at a terminal you must type the name of ' +
-    'the team. Its usage by day and period stays for invoices, with its reference, without names of the team and of keys, unless ' +
-    '--erase-usage is given, which also deletes what an earlier deletion has left. If a deletion was interrupted, repeat it.',
+    'Its keys are refused at their next request, on every gateway. This cannot be undone: at a terminal you must type the name of ' +
+    'the team. For invoices, its usage by day and period stays with its reference, without names of the team and its keys. ' +
+    '--erase-usage deletes the usage too, also what an earlier deletion has left. If a deletion was interrupted, repeat it.',
   examples: [`lingate team delete ${TEAM}`, `lingate team delete ${TEAM} --erase-usage`, `lingate team delete ${TEAM} --yes --json`],
   input: {
     id: teamId,
     keep_usage: Type.Boolean({
       default: true,
       description: 'Days and periods stay, without names and labels. `true` by default.',
-      given: { flag: 'keep-usage', flagOff: 'erase-usage' },
+      given: {
+        flag: 'keep-usage',
+        flagOff: 'erase-usage',
+        flagWords: ['leave the usage, without names and labels; this is the default', 'delete the usage by day and period too'],
+      },
     }),
   },
   required: ['keep_usage'],
@@ -257,17 +261,17 @@ export const deleteTeam = operation({
   status: 204,
   row: Type.Object({ team_id: Type.String(), status: Type.Enum(['deleted']), kept_usage: Type.Boolean() }),
   columns: [],
-  notice: ({ team_id: id, kept_usage: keepsUsage }) => `Team ${id} is deleted${keepsUsage ? '; its days and periods are kept' : ''}.`,
+  notice: ({ team_id: id, kept_usage: keepsUsage }) => `Team ${id} is deleted${keepsUsage ? '; its usage by day and period stays' : ''}.`,
   async asks(context, { id, keep_usage: keepUsage }) {
     const team = answered(await context.options.teams.findTeam(id));
     if (team === undefined) {
       // A team that is already deleted may have left data behind.
-      const does = `This deletes what was kept of the usage of team ${id}, by which its invoices are written.`;
+      const does = `This deletes the remaining usage of team ${id}, on which its invoices are based.`;
       return keepUsage ? undefined : { does, word: id, wordIs: 'its id' };
     }
     const { name: word } = team;
     const { owedText } = await import('./invoices.ts');
-    const erased = keepUsage ? '' : ' Its usage by day and period, by which its invoices are written, is deleted too.';
+    const erased = keepUsage ? '' : ' Its usage by day and period, on which its invoices are based, is deleted too.';
     const does = `This deletes the team ${JSON.stringify(word)} permanently. ${await owedText(context, team)}${erased}`;
     return { does, word, wordIs: 'its name' };
   },

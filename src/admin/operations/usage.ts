@@ -57,7 +57,7 @@ export const UsageRow = Type.Object({
     }),
   ),
   test_character_count: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Of `character_count`: with keys of mode `test`. Not with tags=true.' }),
+    Type.Integer({ minimum: 0, description: 'The part of `character_count` that keys of mode `test` used. Not with tags=true.' }),
   ),
   reference: Type.Optional(Type.String({ description: "The team's, if it has one; in CSV the last column, empty without one." })),
 });
@@ -215,7 +215,7 @@ export const listUsage = operation({
   http: 'GET /usage',
   summary: 'Shows the usage of teams by day, month or in total, as pages of JSON or as one CSV file.',
   about:
-    'Days are UTC; first and last are included, at most 400 days. There are no lines without usage. CSV cells that a ' +
+    'Days are UTC; the first and the last are included, at most 400 days. Days without usage have no line. CSV cells that a ' +
     'spreadsheet would run as formulas get an apostrophe in front.',
   examples: [
     'lingate usage export --from 2026-11-01 --to 2026-11-30 --by total',
@@ -226,6 +226,7 @@ export const listUsage = operation({
     from: utcDay('The first UTC day, for example 2026-11-01; together with to. Without both: the current UTC month.', {
       value: 'D',
       required: true,
+      flagWords: ['the first UTC day, for example 2026-11-01'],
     }),
     to: utcDay('The last UTC day (inclusive); at most 400 days.', { value: 'D', required: true }),
     by: Type.Enum([...USAGE_SPANS], {
@@ -243,7 +244,7 @@ export const listUsage = operation({
   row: UsageRow,
   list: 'usage',
   columns,
-  none: 'Nothing was used.',
+  none: 'There was no usage.',
   listing: {
     read: readUsage,
     file: { columns: usageColumns, name: (input, nowMs) => fileName('usage', input, nowMs) },

@@ -18,10 +18,10 @@ import { labelled } from '../printed.ts';
 
 export const configCheck: Command = {
   about:
-    'All faults are listed at once. Reads the files that it refers to, sets up plugins, reads the plans of teams in the store, ' +
-    'and has each engine replica translate one sentence; changes nothing and opens no port. ' +
-    'A store or an engine that cannot be used is a warning: the exit status is about the configuration alone.',
-  flags: { offline: { kind: 'switch', summary: 'ask neither the store nor the engines' } },
+    'It lists all faults at once. It reads the files that the configuration names, sets up plugins, compares the plans with those of ' +
+    'teams in the store, and lets each engine replica translate a sentence. It changes nothing and opens no port. ' +
+    'A store or an engine that cannot be used is only a warning: the exit status judges the configuration.',
+  flags: { offline: { kind: 'switch', summary: 'contact neither the store nor the engines' } },
   examples: ['lingate config check --config lingate.yaml', 'lingate config check --offline --json'],
   async run(context) {
     const settings = await judgedConfig(context);
@@ -130,7 +130,7 @@ async function replicasOf(config: Config, { io }: CommandContext): Promise<reado
 function replicaWarning(report: ReplicaReport): readonly string[] {
   if (report.ok) return [];
   const { engine, url, failure, status, advice } = report;
-  const why = failure === 'timeout' ? `it has not answered within ${ENGINE_MS_MAX / 1000} s, "lingate engine check" waits longer` : advice;
+  const why = failure === 'timeout' ? `it has not answered within ${ENGINE_MS_MAX / 1000} s; "lingate engine check" waits longer` : advice;
   return [`engine ${engine}: ${url} does not translate (${failure}${status === undefined ? '' : `, status ${status}`}): ${why}`];
 }
 

@@ -16,7 +16,7 @@ const SHOWN_UNITS_MAX = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 export const engineCheck: Command = {
-  about: 'Exits with 1 if a replica cannot translate. Makes one attempt at each replica; needs neither store nor gateway.',
+  about: 'It makes one attempt at each replica and exits with 1 if one cannot translate. It needs neither store nor gateway.',
   flags: {
     from: { kind: 'text', value: 'CODE', summary: 'language of the sentence', fallback: 'EN, or one that is offered' },
     to: { kind: 'text', value: 'CODE', summary: 'language to translate it to', fallback: 'DE, or one that is offered' },
@@ -75,13 +75,13 @@ function reasonText(because: NonNullable<ExplainedEngine['because']>): string {
 }
 
 export const engineRoute: Command = {
-  about: 'Exits with 1 if there is none. Asks the engines that can report their pairs; needs neither store nor gateway.',
+  about: 'It exits with 1 if there is none. It asks engines for their pairs if they can report them, and needs neither store nor gateway.',
   flags: {
     to: { kind: 'text', value: 'CODE', summary: 'target language', required: true },
     from: { kind: 'text', value: 'CODE', summary: 'source language', fallback: 'none' },
     plan: { kind: 'text', value: 'PLAN', summary: "the team's plan", fallback: 'one that no rule names' },
-    formality: { kind: 'text', value: 'VALUE', summary: 'how it is addressed', choices: FORMALITIES },
-    format: { kind: 'text', value: 'FORMAT', summary: 'what the text is', choices: ['text', 'html', 'xml'], fallback: 'text' },
+    formality: { kind: 'text', value: 'VALUE', summary: 'how the reader is addressed', choices: FORMALITIES },
+    format: { kind: 'text', value: 'FORMAT', summary: 'the format of the text', choices: ['text', 'html', 'xml'], fallback: 'text' },
     glossary: { kind: 'switch', summary: 'the request has a glossary' },
     ...ENGINE_FLAGS,
   },

@@ -10,7 +10,7 @@ import { auditClearedMemory } from '../../admin/operations/audit.ts';
 export const keyRevoke: Command = {
   usage: 'KEY_ID | --stdin | --all --team TEAM [--yes]',
   about:
-    'This cannot be undone; revoking all keys of a team asks for its name first. To rotate keys without downtime, create and deploy the new one first, and watch the last use of the old one. ' +
+    'This cannot be undone. Before it revokes all keys of a team, it asks for its name. To rotate keys without downtime, create and deploy the new one first, and watch the last use of the old one. ' +
     'For a leaked key, --stdin reads the whole key from standard input; at a terminal you are prompted for it, and it is not shown.',
   operands: ['KEY_ID'],
   insteadOfOperands: ['stdin', 'all'],
@@ -61,9 +61,9 @@ async function revokeEveryKey(context: CommandContext): Promise<void> {
 
 export const memoryClear: Command = {
   about:
-    'Use it after an engine or a model was replaced under the same name. The command clears the cache that gateways share in a Redis; ' +
-    'each gateway on the store clears its own within ten seconds, because the command leaves an entry in the audit. ' +
-    'Translations that are in progress at that moment are not cached. Without --team it asks first, because every text is then ' +
+    'Use it after you have replaced an engine or a model under the same name. The command clears the cache that gateways share in a Redis; ' +
+    'each gateway on the store sees it in the audit and clears its own within ten seconds. ' +
+    'Translations in progress at that moment are not cached. Without --team it asks first, because every text is then ' +
     'translated, and paid for, once more.',
   flags: { team: { kind: 'text', value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' }, yes: YES },
   examples: ['lingate memory clear', 'lingate memory clear --yes --json', 'lingate memory clear --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
@@ -85,7 +85,7 @@ export const memoryClear: Command = {
         const whose = teamId === undefined ? 'All cached translations' : `All cached translations of team ${teamId}`;
         const shared = forgot.some((one) => one.dropped !== undefined) ? `${dropped} shared ones have been deleted; ` : '';
         const unreached =
-          away.length === 0 ? '' : ` The store of ${away.join(', ')} could not be reached: the gateways try again until they reach it.`;
+          away.length === 0 ? '' : ` The store of ${away.join(', ')} could not be reached: the gateways try until they reach it.`;
         return `${whose} are being deleted: ${shared}each gateway clears its own cache within ten seconds.${unreached}`;
       });
     });

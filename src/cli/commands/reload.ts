@@ -11,8 +11,8 @@ const LOOK_MS = 50;
 
 export const reload: Command = {
   about:
-    'Finds the gateway by its ops listener, and must run on the same machine, in the same container, as the same user or root. Exits ' +
-    'with status 1, and nothing has changed, if the configuration is refused.',
+    'It finds the gateway by its ops listener. Run it on the same machine or in the same container, as the same user or root. If the ' +
+    'configuration is refused, nothing changes and the exit status is 1.',
   flags: { ops: LISTEN_FLAGS['ops']! },
   examples: ['lingate reload', 'lingate reload --ops 127.0.0.1:9090 --json'],
   async run(context) {
@@ -24,7 +24,7 @@ export const reload: Command = {
     hangUp(before.pid);
     const { latest } = await nextOf(url, before);
     const { taken, waiting, faults } = latest!;
-    if (taken === undefined) throw new CommandFailure(`configuration refused, all stays as it was: ${faults.join('; ')}`);
+    if (taken === undefined) throw new CommandFailure(`the configuration is refused and nothing has changed: ${faults.join('; ')}`);
     context.print({ ...taken, waiting }, () => {
       const lines = Object.entries(taken).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`);
       const rest = waiting.length === 0 ? [] : [`These members have changed and wait for a restart: ${waiting.join(', ')}.`];
@@ -36,14 +36,14 @@ export const reload: Command = {
 async function ask(url: string): Promise<Reloads> {
   const answer = await answerOf(url).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailure(
-      `no gateway answers at ${url} (${error.code ?? error.name}): start it, or if ops was changed, name the address that it still has by --ops`,
+      `no gateway answers at ${url} (${error.code ?? error.name}): start it, or if you have changed ops, give the address that it still has with --ops`,
     );
   });
   if (answer.status === 421) throw new CommandFailure(`the gateway at ${url} ${OTHER_NAME}`);
   const reloads = answer.status === 200 ? readReloads(answer.body) : undefined;
   if (reloads === undefined) {
     throw new CommandFailure(
-      `what answers at ${url} takes no reload: it waits for its store, is a demo, or is another program than the gateway; name the gateway's address by --ops`,
+      `what answers at ${url} cannot reload: it is waiting for its store, is a demo, or is another program; give the gateway's address with --ops`,
     );
   }
   return reloads;
@@ -74,5 +74,5 @@ async function nextOf(url: string, before: Reloads): Promise<Reloads> {
     if (now.count > before.count) return now;
     await delay(LOOK_MS);
   }
-  throw new CommandFailure('the gateway has not reloaded within 30 s: its log says why');
+  throw new CommandFailure('the gateway has not reloaded within 30 s; its log says why');
 }

@@ -18,7 +18,7 @@ const WORKERS_MAX = 64;
 export const serve: Command = {
   logsWarnings: true,
   about:
-    'Prints one line with both addresses when it is ready. After SIGTERM or SIGINT, requests in flight are finished first. SIGHUP ' +
+    'It prints one line with both addresses when it is ready. After SIGTERM or SIGINT it first finishes the requests in flight. SIGHUP ' +
     'reloads languages, engine URLs, pairs, routing, plans, operators and TLS files.',
   flags: {
     ...LISTEN_FLAGS,

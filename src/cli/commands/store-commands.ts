@@ -15,8 +15,8 @@ import { ACCEPT_CLOCK, commandOn, whereNoStore, withStore } from '../with-store.
 
 export const storeBackup: Command = {
   about:
-    'The copy has the store as it was at one moment, and is on disk when the command ends. FILE must not exist. Callers do ' +
-    'not wait for it. For a Redis store, use the backups of Redis itself.',
+    'The copy shows the store at one moment, and is on disk when the command ends. FILE must not exist. Callers do not notice it. ' +
+    "For a Redis store, use Redis's own backups.",
   operands: ['FILE'],
   examples: [
     'lingate store backup /backups/lingate-2026-11-22.db',
@@ -37,15 +37,15 @@ const TELL_EVERY_TEAMS = 1000;
 export const storeCheck: Command = {
   usage: '[--repair [--yes] | --accept-clock]',
   about:
-    'It only reads, and can run while gateways use the store: a fault is reported if it is there at three looks. The exit status is 1 if ' +
-    'there is a fault; each fault is one line with its team and key. With --repair it first mends what is wrong with documents: it ' +
-    'says what it would do, and asks.',
+    'It only reads, and can run while gateways use the store: it reports a fault that it finds three times in a row. Each fault is one ' +
+    'line with its team and key; the exit status is then 1. With --repair it first repairs documents and their files: it says what it ' +
+    'will do, and asks.',
   flags: {
-    repair: { kind: 'switch', summary: 'mend what is wrong with documents before the check' },
+    repair: { kind: 'switch', summary: 'repair documents and their files before the check' },
     yes: { kind: 'switch', summary: 'with --repair: do not ask' },
     [ACCEPT_CLOCK]: {
       kind: 'switch',
-      summary: 'only make all gateways believe the clock as it is now, within two seconds, although it has stepped',
+      summary: 'only accept the clock as it is now, although it has stepped; all gateways follow within two seconds',
     },
   },
   examples: [
@@ -98,7 +98,7 @@ async function repairedDocuments(context: CommandContext): Promise<readonly stri
   const { repairDocuments } = await import('../../app/store-upkeep.ts');
   return withStore(context, (store, config, nowMs) =>
     repairDocuments(config, store, nowMs, async (lines) => {
-      await confirm(context, { does: `What would be mended:\n${lines.join('\n')}\n`, word: 'repair', wordIs: 'repair' });
+      await confirm(context, { does: `This would be repaired:\n${lines.join('\n')}\n`, word: 'repair', wordIs: 'repair' });
       return true;
     }),
   );
@@ -128,7 +128,7 @@ async function acceptClock(context: CommandContext): Promise<void> {
     const clock = new Date(answer.nowMs).toISOString();
     context.print({ store: withoutCredentials(config.store), clock, stepped_seconds: Math.round(steppedMs / 1000) }, () => {
       const step = steppedMs === 0 ? '' : `, which is ${stepText(steppedMs)} the latest time of the store`;
-      return `The clock is accepted: ${clock}${step}. All gateways of the store go by it within two seconds.`;
+      return `The clock is accepted: ${clock}${step}. All gateways of the store use it within two seconds.`;
     });
   });
 }
@@ -137,9 +137,8 @@ const TELL_EVERY_MS = 5000;
 
 export const storeCopy: Command = {
   about:
-    'From SQLite to Redis, from Redis to SQLite, between two of a kind, and from or to the store of a plugin that the configuration ' +
-    'names. No gateway may use either store. Until the copy is complete and compared, the target is marked as incomplete, and nothing ' +
-    'uses it. The source is only read.',
+    'Each may be SQLite, Redis, or the store of a plugin that the configuration names. No gateway may use either store meanwhile. ' +
+    'Until the copy is complete and compared, the target is marked as incomplete, and nothing uses it. The source is only read.',
   flags: {
     from: { kind: 'text', value: 'URL', summary: 'the store to copy', required: true },
     to: { kind: 'text', value: 'URL', summary: 'the store to copy to, which must be empty', required: true },
@@ -172,7 +171,7 @@ export const storeCopy: Command = {
     const tally = await copying.catch((error: unknown) => {
       if (io.watched && shownAtMs > startedAtMs) io.err('\n');
       throw error instanceof NoStoreError
-        ? new CommandFailure(`there is nothing to copy at ${error.place}; name the right store by --from`)
+        ? new CommandFailure(`there is nothing to copy at ${error.place}; give the right store with --from`)
         : error;
     });
     tell('compared', tally.teams);
@@ -193,7 +192,7 @@ export const storeCopy: Command = {
 };
 
 export const storeMigrate: Command = {
-  about: 'Nothing is migrated so far: data of another version is refused, with its number.',
+  about: 'This version migrates none: it refuses data of another version, and says which version that is.',
   examples: ['lingate store migrate', 'lingate store migrate --store sqlite:data/lingate.db --json'],
   async run(context) {
     await withStore(context, async (_store, { store }) => {
@@ -205,9 +204,9 @@ export const storeMigrate: Command = {
 
 export const storeShow: Command = {
   about:
-    'Records, counters by subject and window, open reservations, and how many slots of rate windows are taken: one line each, a name ' +
-    'and JSON. It only reads, and needs no gateway. Digests of keys and entries of glossaries are left out; names of files and addresses ' +
-    'of documents are not.',
+    'Each line is a name and JSON: records, counters by subject and window, open reservations, and how many slots of each rate are ' +
+    'taken. It only reads, and needs no gateway. It leaves out digests of keys and entries of glossaries, but shows names of files and ' +
+    'addresses of documents.',
   operands: ['TEAM'],
   examples: ['lingate store show 01JD8ZQ4T7X3V9K2M5N6P8R0SA', 'lingate store show 01JD8ZQ4T7X3V9K2M5N6P8R0SA --json'],
   async run(context) {

@@ -74,14 +74,14 @@ describe('over a store', () => {
     expect(await atTerminal(erase, '')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(
-        'Its usage by day and period, by which its invoices are written, is deleted too. Type its name',
+        'Its usage by day and period, on which its invoices are based, is deleted too. Type its name',
       ) as string,
     });
     expect((await atTerminal(at('team', 'delete', teamId), 'Web shop')).status).toBe(0);
     expect(await atTerminal(erase, 'Web shop')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(
-        `what was kept of the usage of team ${teamId}, by which its invoices are written. Type its id`,
+        `the remaining usage of team ${teamId}, on which its invoices are based. Type its id`,
       ) as string,
     });
     // Nothing was kept: the team was not used.

@@ -96,7 +96,7 @@ describe('ask', () => {
       }
       expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, TEN_MINUTES, TEN_MINUTES, TEN_MINUTES]);
       expect(lines.slice(1)).toEqual([
-        ['an engine replica did not report its pairs: the known ones are kept', { engine: 'default', replica: 'a', failure }],
+        ['an engine replica did not report its pairs: the known ones stay in use', { engine: 'default', replica: 'a', failure }],
       ]);
       await asked.pop()!({ a: ['EN-FR'] });
       expect(pairsOf(offered)).toEqual(['EN-FR']);
@@ -110,7 +110,7 @@ describe('ask', () => {
     expect(pairsOf(offered)).toHaveLength(ALL);
     expect(lines).toEqual([
       [
-        'an engine replica did not report its pairs: the known ones are kept',
+        'an engine replica did not report its pairs: the known ones stay in use',
         { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' },
       ],
     ]);

@@ -89,7 +89,7 @@ test('a receiver that is down for an hour gets every event by that schedule, onc
   expect([...sent.values()]).toEqual(Array.from({ length: 20 }, () => times));
   expect(away.counts).toEqual({ pending: 0, delivered: 20, failed: 120, dropped: 0 });
   expect(lines.map(({ message }) => message)).toEqual([
-    'the receiver does not take events: they are kept and sent again',
+    'the receiver does not accept events: they are sent again',
     'the receiver takes events again',
   ]);
 });
