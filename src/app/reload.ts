@@ -51,7 +51,7 @@ export async function reload(app: Reloadable, load: (running: Config) => Promise
     app.reported({ taken, waiting, faults: [] });
   } catch (error) {
     const faults = faultsOf(error);
-    for (const fault of faults) log.error('configuration refused: all stays as it was', { fault });
+    for (const fault of faults) log.error('configuration refused: nothing has changed', { fault });
     app.reported({ waiting: [], faults });
   }
 }

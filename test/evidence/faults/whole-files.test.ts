@@ -13,7 +13,7 @@ import { logged, openSite, translate, workersOf } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 
 const RELOADED = 'configuration reloaded';
-const REFUSED = 'configuration refused: all stays as it was';
+const REFUSED = 'configuration refused: nothing has changed';
 const EMPTY = 'is empty: there is nothing in it but blank lines, comments or null; was it still being written?';
 /** All files that mean nothing. */
 const NOTHING = ['', '# only a comment\n', '\n \n', '~', 'null\n', '---\n', '---\n...\n'];

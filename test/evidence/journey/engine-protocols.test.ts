@@ -158,7 +158,7 @@ describe('a configuration', () => {
     await expect.poll(() => gateway.output()).toContain('"members":"engine.options"');
     rmSync(join(folder, 'key.txt'));
     gateway.process.kill('SIGHUP');
-    await expect.poll(() => gateway.output()).toContain('all stays as it was');
+    await expect.poll(() => gateway.output()).toContain('nothing has changed');
     expect(gateway.output()).toMatch(/engine\.options\.api_key: the file .*key\.txt cannot be read/);
     expect(gateway.output()).not.toContain(SECRET);
     expect((await fetch(`${gateway.url}/health`)).status).toBe(200);

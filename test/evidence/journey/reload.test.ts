@@ -15,7 +15,7 @@ import { logged, openSite, translate, workersOf } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 
 const RELOADED = 'configuration reloaded';
-const REFUSED = 'configuration refused: all stays as it was';
+const REFUSED = 'configuration refused: nothing has changed';
 const WAITING = 'these members have changed and wait for a restart';
 const german = { code: 'DE', name: 'German' };
 const french = { code: 'FR', name: 'French' };
@@ -67,7 +67,7 @@ test.each([
   const ops = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   await configure();
   const { status, stderr } = await lingate(['reload', '--config', join(site.folder, 'lingate.yaml'), '--ops', ops]);
-  expect([status, stderr]).toEqual([1, expect.stringMatching(/takes no reload: .*; name the gateway's address by --ops\n$/)]);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/cannot reload: .*; give the gateway's address with --ops\n$/)]);
 });
 
 describe('a reload', () => {
@@ -87,7 +87,7 @@ describe('a reload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ sources: 2, targets: 2, waiting: ['history.days'] });
     // The command reads the file itself, without the secrets: what it cannot see, the gateway refuses.
     await configure({ otel: { headers: { a: { file: 'missing' } } } });
-    expect(await lingate(words)).toMatchObject({ status: 1, stderr: expect.stringContaining('all stays as it was') as string });
+    expect(await lingate(words)).toMatchObject({ status: 1, stderr: expect.stringContaining('nothing has changed') as string });
     await site.configure({ plans: {} });
     expect(await lingate(words)).toMatchObject({ status: 1, stderr: expect.stringContaining('plans') as string });
   });

@@ -80,9 +80,7 @@ describe('over a store', () => {
     expect((await atTerminal(at('team', 'delete', teamId), 'Web shop')).status).toBe(0);
     expect(await atTerminal(erase, 'Web shop')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining(
-        `the remaining usage of team ${teamId}, on which its invoices are based. Type its id`,
-      ) as string,
+      stderr: expect.stringContaining(`the remaining usage of team ${teamId}, on which its invoices are based. Type its id`) as string,
     });
     // Nothing was kept: the team was not used.
     expect(await atTerminal(erase, teamId)).toMatchObject({ status: 1, stderr: expect.stringContaining('no team') as string });
