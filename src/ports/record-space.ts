@@ -56,7 +56,7 @@ export type RecordTable =
   /** Shared, but not in Redis: events (stores/records/event-record.ts), and who sends them. */
   | 'events'
   | 'senders'
-  /** Shared, of a plugin's store: by team what was reported (stores/records/reported-record.ts). */
+  /** Shared, of a plugin's store: by team what was reported (stores/records/usage-events.ts). */
   | 'reported'
   /** Shared: entries of the audit, by id (stores/records/record-audit.ts). */
   | 'audit'

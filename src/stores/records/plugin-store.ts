@@ -1,14 +1,11 @@
 // Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
 // what is to be reported of its teams' usage.
 import { ADMISSION_KINDS, CHECK_KINDS } from '../../domain/admission-kinds.ts';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
-import type { Outbox } from '../../ports/outbox.ts';
 import type { PluginLedger, PluginStore } from '../../ports/plugin.ts';
 import type { Store } from '../../ports/store.ts';
-import { LimitEvents } from './limit-events.ts';
 import { storeClock } from './record-clock.ts';
 import { UsageEvents } from './usage-events.ts';
 
@@ -18,10 +15,10 @@ import { UsageEvents } from './usage-events.ts';
  */
 export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules | undefined, ledger = withCallbacks(store.ledger)): Store {
   const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
-  const { outbox, watched } = eventsByGateway(store, events, () => clock.nowMs());
+  const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs: () => clock.nowMs() });
   return {
     keys,
-    ledger: watched(ledger),
+    ledger: usage?.watched(ledger) ?? ledger,
     teams,
     glossaries,
     records,
@@ -33,55 +30,11 @@ export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules 
     tagSettings,
     history,
     audit,
-    outbox,
+    outbox: usage?.before(store.outbox) ?? store.outbox,
     clock: storeClock(records, clock),
     ping: () => store.ping(),
     close: () => store.close(),
   };
-}
-
-/** Events that are due do not wait longer for refusals that are being reported. */
-const REPORTED_WITHIN_MS = 1000;
-
-type EventSources = Pick<PluginStore, 'outbox' | 'teams' | 'history' | 'records'>;
-
-interface EventsByGateway {
-  readonly outbox: Outbox;
-  /** Notices the refusals that a ledger answers, and whom it charges. */
-  readonly watched: (ledger: Ledger) => Ledger;
-}
-
-/**
- * The events of a store that keeps none about usage: refusals and charges are noticed as they are answered, and what usage has come to
- * otherwise is looked for before the events that are due. Nothing without `rules`.
- */
-export function eventsByGateway(
-  { outbox, teams, history, records }: EventSources,
-  rules: EventRules | undefined,
-  nowMs: () => number | undefined,
-): EventsByGateway {
-  if (rules === undefined) return { outbox, watched: (ledger) => ledger };
-  const parts = { teams, history, records, nowMs: () => nowMs() ?? Date.now() };
-  const [limits, usage] = [new LimitEvents(parts), new UsageEvents({ ...parts, rules })];
-  const withUsage: Outbox = {
-    pending: () => outbox.pending(),
-    async due(limit) {
-      await Promise.race([limits.idle(), delay(REPORTED_WITHIN_MS, undefined, { ref: false })]);
-      await usage.look();
-      return outbox.due(limit);
-    },
-    read: (event) => outbox.read(event),
-    remove: (event) => outbox.remove(event),
-    postpone: (event, delayMs) => outbox.postpone(event, delayMs),
-    lease: (holder, forMs) => outbox.lease(holder, forMs),
-    release: (holder) => outbox.release(holder),
-  };
-  const watched = (ledger: Ledger): Ledger => ({
-    admit: (asked) => ledger.admit({ ...asked, ...limits.watching(asked) }),
-    resolve: (asked) => ledger.resolve({ ...asked, ...usage.watching(asked) }),
-    check: (asked) => ledger.check({ ...asked, ...limits.watching(asked) }),
-  });
-  return { outbox: withUsage, watched };
 }
 
 const OF_RESOLUTION = {

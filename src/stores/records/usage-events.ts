@@ -1,20 +1,30 @@
-// Events about usage, for stores that charge without looking at thresholds: what a team has used is compared with what has been reported of
-// it, by the gateway that has charged it, a few teams a second, and by the one that sends events, which goes through all teams.
+// Events about usage and limits: what a team has used is compared with what has been reported of it, by the gateway that has charged or
+// refused it, and by the one that sends events, which goes through all teams. What was reported changes together with the events.
 import { setTimeout as delay } from 'node:timers/promises';
 import { creditReached, eventIds, percentsReached } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
+import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
-import { dayOf, DAY_MS } from '../../domain/period.ts';
+import { dayOf, DAY_MS, windowAt } from '../../domain/period.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { AskedResolution, Callbacks, Resolution } from '../../ports/ledger.ts';
-import type { NewEvent } from '../../ports/record-space.ts';
+import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  Callbacks,
+  CallerCheck,
+  CheckedCaller,
+  CreditExhausted,
+  Ledger,
+  QuotaExceeded,
+  RateLimited,
+} from '../../ports/ledger.ts';
+import type { LimitReached, Outbox } from '../../ports/outbox.ts';
+import type { NewEvent, RecordName } from '../../ports/record-space.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../ports/usage-history.ts';
 import { newEvent } from './event-record.ts';
-import { readReported, reportedName } from './reported-record.ts';
-import type { ReportedRecord } from './reported-record.ts';
 
 /** How many teams are looked at with each call, and the pause after all of them were. */
 const TEAMS_MAX = 20;
@@ -24,6 +34,47 @@ const CHARGED_EVERY_MS = 200;
 const CHARGED_MAX = 10_000;
 /** What ended longer ago, while nobody sent events, is not reported. */
 const LATE_DAYS = 7;
+/** So many subjects of refusals are remembered; of others the store is asked again. */
+const KNOWN_MAX = 10_000;
+/** So many refusals wait to be reported; of further ones, the next is. */
+const REFUSED_MAX = 500;
+/** How long a refusal for credit need not be looked at again: whether credit was added since is only known to the store. */
+const CREDIT_AGAIN_MS = 1000;
+/** The same for others: a failover of the store may have lost what was reported. */
+const REFUSED_AGAIN_MS = 10_000;
+/** Events that are due do not wait longer for refusals that are being reported. */
+const REPORTED_WITHIN_MS = 1000;
+/** How often a team is read again because another process has just reported something of it. */
+const ATTEMPTS_MAX = 5;
+
+/** What has been reported of a team. */
+interface Reported {
+  /** The last finished day, and the last closed period. */
+  readonly day: number;
+  readonly period: number;
+  /** The highest percentage of each period since, by its number. */
+  readonly percents: Readonly<Record<number, number>>;
+  /** The balance when it was last looked at. */
+  readonly balanceMicro: Micro;
+  /** Limits for which a refusal was reported, by the event's id: when another one can be, and this is forgotten. */
+  readonly limits: Readonly<Record<string, number>>;
+  /** Of credit: how many refusals were, and in which period credit had last been added by then, and how much. */
+  readonly credit?: { readonly nth: number; readonly period: number; readonly addedMicro: Micro } | undefined;
+}
+
+/** A refusal that may have to be reported. */
+interface Refused {
+  /** The same for all refusals of which only the first is reported. */
+  readonly subject: string;
+  /** Until when another one is not reported; of credit, until when it is not looked at. */
+  readonly untilMs: number;
+  readonly teamId: string;
+  /** Those to reserve; `undefined` if none would have been. */
+  readonly characters: number | undefined;
+  readonly refusal: QuotaExceeded | CreditExhausted | RateLimited;
+  /** Empty for the team's. */
+  readonly whose: { readonly keyId?: string; readonly tag?: string; readonly testKeys?: true };
+}
 
 /** A team as it is found. */
 interface Found {
@@ -32,7 +83,7 @@ interface Found {
   readonly periods: readonly PeriodUse[];
   /** Those that have ended and were not reported. */
   readonly days: readonly KeyDay[];
-  /** Of the current period, if that has reached a percentage. */
+  /** Of the current period, if an event may need it. */
   readonly usage: Usage | undefined;
 }
 
@@ -45,21 +96,65 @@ export class UsageEvents {
   #againAtMs = -Infinity;
   readonly #charged = new Set<string>();
   #isLooking = false;
+  /** Subjects of refusals that are being reported, or were, and until when they need not be looked at. */
+  readonly #known = new Map<string, number>();
+  #reporting: Promise<void> = Promise.resolve();
+  #waiting = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** The callbacks of a settlement: a team that is charged is looked at soon. */
-  watching(asked: AskedResolution): Callbacks<Resolution> {
-    return {
-      answered: (answer) => {
-        if (answer.kind === 'committed' && this.#charged.size < CHARGED_MAX) this.#charged.add(asked.teamId);
-        if (!this.#isLooking) void this.#lookAtCharged();
-        asked.answered(answer);
-      },
-      failed: (error) => asked.failed(error),
+  /** Whom the ledger charges or refuses is looked at soon. */
+  watched(ledger: Ledger): Ledger {
+    const { nowMs } = this.#parts;
+    const refusals = <Answer extends Admission | CheckedCaller>(asked: (AdmissionRequest | CallerCheck) & Callbacks<Answer>) => {
+      const askedAtMs = nowMs();
+      return noticing(asked, (answer) => this.#note(refusedFor(asked, answer, askedAtMs)));
     };
+    return {
+      admit: (asked) => ledger.admit({ ...asked, ...refusals(asked) }),
+      check: (asked) => ledger.check({ ...asked, ...refusals(asked) }),
+      resolve: (asked) =>
+        ledger.resolve({ ...asked, ...noticing(asked, ({ kind }) => kind === 'committed' && this.#charge(asked.teamId)) }),
+    };
+  }
+
+  /** Looks at the next teams before it lists what is due. */
+  before(outbox: Outbox): Outbox {
+    return {
+      pending: () => outbox.pending(),
+      due: async (limit) => {
+        await Promise.race([this.#reporting, delay(REPORTED_WITHIN_MS, undefined, { ref: false })]);
+        await this.#look();
+        return outbox.due(limit);
+      },
+      read: (event) => outbox.read(event),
+      remove: (event) => outbox.remove(event),
+      postpone: (event, delayMs) => outbox.postpone(event, delayMs),
+      lease: (holder, forMs) => outbox.lease(holder, forMs),
+      release: (holder) => outbox.release(holder),
+    };
+  }
+
+  #note(refused: Refused | undefined): void {
+    const { nowMs } = this.#parts;
+    if (refused === undefined || this.#waiting >= REFUSED_MAX || nowMs() < (this.#known.get(refused.subject) ?? -Infinity)) return;
+    if (this.#known.size >= KNOWN_MAX) for (const [subject, untilMs] of this.#known) if (untilMs < Infinity) this.#known.delete(subject);
+    // Until it is reported, others of the flood do not look as well.
+    this.#known.set(refused.subject, Infinity);
+    this.#waiting++;
+    this.#reporting = this.#reporting.then(async () => {
+      const isReported = await this.#report(refused.teamId, refused).catch(() => false);
+      this.#waiting--;
+      if (isReported) this.#known.set(refused.subject, Math.min(refused.untilMs, nowMs() + REFUSED_AGAIN_MS));
+      else this.#known.delete(refused.subject);
+    });
+  }
+
+  #charge(teamId: string): void {
+    if (this.#charged.size < CHARGED_MAX) this.#charged.add(teamId);
+    if (!this.#isLooking) void this.#lookAtCharged();
   }
 
   async #lookAtCharged(): Promise<void> {
@@ -68,64 +163,94 @@ export class UsageEvents {
       await delay(CHARGED_EVERY_MS, undefined, { ref: false });
       this.#charged.delete(teamId);
       // What is missed is found later.
-      await this.#lookAt(teamId).catch(() => undefined);
+      await this.#report(teamId).catch(() => undefined);
     }
     this.#isLooking = false;
   }
 
-  /** Looks at the next teams. What the store does not answer is looked at again later. */
-  async look(): Promise<void> {
+  /** What the store does not answer is looked at again later. */
+  async #look(): Promise<void> {
     const { teams, nowMs } = this.#parts;
     if (Math.abs(nowMs() - this.#againAtMs) < AGAIN_MS) return;
     const page = await teams.pageTeams({ after: this.#after, limit: TEAMS_MAX, search: undefined });
     if (isUnavailable(page)) return;
-    for (const { teamId } of page) await this.#lookAt(teamId);
+    for (const { teamId } of page) await this.#report(teamId);
     this.#after = page.length < TEAMS_MAX ? undefined : page.at(-1)?.teamId;
     if (this.#after === undefined) this.#againAtMs = nowMs();
   }
 
-  async #lookAt(teamId: string): Promise<void> {
-    const { teams, history, records, rules, nowMs } = this.#parts;
-    const name = reportedName(teamId);
-    const values = await records.read(SHARED_RECORDS, [name]);
-    // After that: what was reported of a deleted team is gone, and nothing more is reported.
-    const team = await teams.findTeam(teamId);
-    const periods = await history.periods(teamId);
-    if (isUnavailable(values) || team === undefined || isUnavailable(team) || periods === undefined || isUnavailable(periods)) return;
-    const today = dayOf(nowMs());
-    const [before] = values;
-    const reported = before === undefined ? firstSeen(periods, today) : readReported(before);
-    const [from, to] = [Math.max(reported.day + 1, today - LATE_DAYS), today - 1];
-    const found = from > to ? undefined : await history.days(teamId, { from, to });
-    const usage = percentsOf(rules, reported, periods[0]!).length === 0 ? undefined : await teams.usage(teamId);
-    if (isUnavailable(found) || isUnavailable(usage)) return;
-    const { next, events } = unreported(rules, reported, { team, periods, days: found?.days ?? [], usage }, nowMs());
-    const value = JSON.stringify(next);
-    if (value === before) return;
-    await records.change(SHARED_RECORDS, [name], ([now], head) => {
-      // Another process has looked at it meanwhile.
-      if (now !== before) return { result: true };
-      const kept = events.map((event) => newEvent({ ...event, teamId, atMs: head.nowMs }));
-      const put = [{ ...name, value }, ...kept.flatMap((one) => one.put)];
-      return { result: true, put, index: kept.flatMap(({ index }) => index) };
+  /** Reports what has not been of a team, and a refusal; false if the store does not answer, or others are always faster. */
+  async #report(teamId: string, refused?: Refused): Promise<boolean> {
+    const reported = await answering(async () => {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) if (await this.#attempt(teamId, refused)) return true;
+      return false;
     });
+    return reported === true;
+  }
+
+  /** False if another process has reported something meanwhile, or nobody had seen the team: then it is to be read again. */
+  async #attempt(teamId: string, refused: Refused | undefined): Promise<boolean> {
+    const { teams, history, records, rules, nowMs } = this.#parts;
+    const name: RecordName = { table: 'reported', id: teamId };
+    const [before] = answered(await records.read(SHARED_RECORDS, [name]));
+    // After that: what was reported of a deleted team is gone, and nothing more is reported.
+    const team = answered(await teams.findTeam(teamId));
+    const periods = answered(await history.periods(teamId));
+    if (team === undefined || periods === undefined) return true;
+    const write = async (value: string, events: readonly NewEvent[]): Promise<boolean> => {
+      const written = await records.change(SHARED_RECORDS, [name], ([now], { nowMs: atMs }) => {
+        if (now !== before) return { result: false };
+        const stored = events.map((event) => newEvent({ ...event, teamId, atMs }));
+        return {
+          result: true,
+          put: [{ ...name, value }, ...stored.flatMap(({ put }) => put)],
+          index: stored.flatMap(({ index }) => index),
+        };
+      });
+      return answered(written)!;
+    };
+    const today = dayOf(nowMs());
+    if (before === undefined) {
+      await write(JSON.stringify(firstSeen(periods, today)), []);
+      return false;
+    }
+    const reported = JSON.parse(before) as Reported;
+    const [from, to] = [Math.max(reported.day + 1, today - LATE_DAYS), today - 1];
+    const days = from > to ? [] : (answered(await history.days(teamId, { from, to }))?.days ?? []);
+    const isUsed = refused !== undefined || percentsOf(rules, reported, periods[0]!).length > 0;
+    const usage = isUsed ? answered(await teams.usage(teamId)) : undefined;
+    if (isUsed && usage === undefined) return true;
+    const { next, events } = unreported(rules, reported, { team, periods, days, usage }, refused, nowMs());
+    const value = JSON.stringify(next);
+    return value === before || write(value, events);
   }
 }
 
+function noticing<Answer>(asked: Callbacks<Answer>, notice: (answer: Answer) => void): Callbacks<Answer> {
+  return {
+    answered: (answer) => {
+      notice(answer);
+      asked.answered(answer);
+    },
+    failed: (error) => asked.failed(error),
+  };
+}
+
 /** Of what ended before nothing is reported. A team that is in its first period has begun with the credit that it was given. */
-function firstSeen([current]: readonly PeriodUse[], today: number): ReportedRecord {
+function firstSeen([current]: readonly PeriodUse[], today: number): Reported {
   const { number, credit } = current!;
   const balanceMicro = number === 1 ? credit.addedMicro : credit.balanceMicro;
-  return { day: today - 1, period: number - 1, percents: {}, balanceMicro };
+  return { day: today - 1, period: number - 1, percents: {}, balanceMicro, limits: {} };
 }
 
 /** What is to be reported of a team, and what has been reported of it then. */
 function unreported(
   rules: EventRules,
-  reported: ReportedRecord,
+  reported: Reported,
   { team, periods, days, usage }: Found,
+  refused: Refused | undefined,
   nowMs: number,
-): { readonly next: ReportedRecord; readonly events: readonly NewEvent[] } {
+): { readonly next: Reported; readonly events: readonly NewEvent[] } {
   const { teamId } = team;
   const isNews = ({ number }: PeriodUse): boolean => number > reported.period;
   const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - LATE_DAYS * DAY_MS;
@@ -144,15 +269,23 @@ function unreported(
   for (const one of ended.filter((each) => isRecent(each) && each.characters > 0))
     events.push({ id: eventIds.period(teamId, one), facts: { kind: 'period_closed', period: one } });
   events.push(...daysOf(teamId, days), ...creditOf(rules, team, reported.balanceMicro, balanceMicro, nowMs));
-  return { next: { day: Math.max(reported.day, dayOf(nowMs) - 1), period, percents, balanceMicro }, events };
+  const limits = Object.fromEntries(Object.entries(reported.limits).filter(([, untilMs]) => untilMs > nowMs));
+  const limit = refused && newLimit(refused, periods, { ...reported, limits });
+  if (limit !== undefined) {
+    // Of the period of the refusal, if that has ended by now.
+    const then = periods.find(({ endMs }) => isOfPeriod(refused!) && endMs === refused!.untilMs);
+    const known = then === undefined || usage!.periodEndMs === then.endMs ? usage! : usageOf(usage!.team, then);
+    events.push({ id: limit.id, facts: factsOf(refused!, known) });
+  }
+  const { credit } = reported;
+  return {
+    next: { day: Math.max(reported.day, dayOf(nowMs) - 1), period, percents, balanceMicro, limits, credit, ...limit?.next },
+    events,
+  };
 }
 
 /** The percentages that a period has reached and that were not reported. */
-function percentsOf(
-  rules: EventRules,
-  reported: ReportedRecord,
-  { number, limits, characters, allowanceUsed }: PeriodUse,
-): readonly number[] {
+function percentsOf(rules: EventRules, reported: Reported, { number, limits, characters, allowanceUsed }: PeriodUse): readonly number[] {
   if (limits.billing !== 'quota') return [];
   return percentsReached(rules, limits.characterLimit, reported.percents[number] ?? 0, characters - allowanceUsed);
 }
@@ -162,7 +295,7 @@ function quotaEvent(teamId: string, period: PeriodUse, percent: number, usage: U
 }
 
 /** Of a period that has ended; it is not known which keys have used it. */
-export function usageOf(team: Team, { plan, limits, startMs, endMs, characters, allowanceUsed }: PeriodUse): Usage {
+function usageOf(team: Team, { plan, limits, startMs, endMs, characters, allowanceUsed }: PeriodUse): Usage {
   return { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: [] };
 }
 
@@ -180,4 +313,61 @@ function creditOf(rules: EventRules, { teamId, limits }: Team, before: Micro, af
     id: eventIds.numbered(eventIds.credit(teamId, thresholdMinor), { atMs, serial: 0 }),
     facts: { kind: 'credit_threshold', thresholdMinor, balanceMicro: after, currency: limits.currency },
   }));
+}
+
+/** `askedAtMs`: when the ledger was asked, so at most as late as its answer. */
+function refusedFor(asked: AdmissionRequest | CallerCheck, answer: Admission | CheckedCaller, askedAtMs: number): Refused | undefined {
+  const { teamId, keyId, tag } = asked;
+  const characters = 'reserve' in asked && asked.reserve ? (asked.charged ?? asked.characters) : undefined;
+  if (answer.kind === 'credit_exhausted')
+    return { subject: `${teamId} credit`, untilMs: askedAtMs + CREDIT_AGAIN_MS, teamId, characters, refusal: answer, whose: {} };
+  const isOfWindow = answer.kind === 'rate_limited' && answer.window !== undefined;
+  if (answer.kind !== 'quota_exceeded' && !isOfWindow) return undefined;
+  const whose = whoseOf(answer.of, keyId, tag?.name);
+  const untilMs =
+    answer.kind === 'quota_exceeded' ? answer.periodEndMs : windowAt(answer.window!.per, askedAtMs + answer.retryAfterMs - 1).endMs;
+  const subject = `${teamId} ${JSON.stringify(whose)} ${answer.window?.per ?? ''} ${untilMs}`;
+  return { subject, untilMs, teamId, characters, refusal: answer, whose };
+}
+
+function whoseOf(of: QuotaExceeded['of'], keyId: string, tag: string | undefined): Refused['whose'] {
+  if (of === 'key') return { keyId };
+  if (of === 'tag' && tag !== undefined) return { tag };
+  return of === 'test_keys' ? { testKeys: true } : {};
+}
+
+function isOfPeriod({ refusal }: Refused): boolean {
+  return refusal.kind === 'quota_exceeded' && refusal.window === undefined;
+}
+
+/** The event of a refusal, and what changes in what was reported; `undefined` if it was reported. */
+function newLimit(
+  { teamId, refusal, whose, untilMs }: Refused,
+  periods: readonly PeriodUse[],
+  { limits, credit }: Reported,
+): { readonly id: string; readonly next: Partial<Reported> } | undefined {
+  if (refusal.kind === 'credit_exhausted') {
+    // What is added in the moment between the refusal and this counts as before it.
+    const last = periods.find((one) => one.credit.addedMicro > 0);
+    const [period, addedMicro] = [last?.number ?? 0, last?.credit.addedMicro ?? 0];
+    const isAdded = credit === undefined || period > credit.period || (period === credit.period && addedMicro > credit.addedMicro);
+    const nth = (credit?.nth ?? 0) + 1;
+    return isAdded ? { id: eventIds.creditLimit(teamId, nth), next: { credit: { nth, period, addedMicro } } } : undefined;
+  }
+  const of = whose.tag === undefined ? (whose.keyId ?? teamId) : eventIds.ofTag(teamId, whose.tag);
+  const period = periods.find(({ endMs }) => endMs === untilMs);
+  const ofPeriod = period && (whose.testKeys === true ? eventIds.testLimit(teamId, period) : eventIds.quotaLimit(of, period));
+  const { window } = refusal;
+  const id = window === undefined ? ofPeriod : eventIds.windowLimit(of, window.per, windowAt(window.per, untilMs - 1).startMs);
+  return id === undefined || limits[id] !== undefined ? undefined : { id, next: { limits: { ...limits, [id]: untilMs } } };
+}
+
+function factsOf({ characters, refusal, whose }: Refused, usage: Usage): LimitReached {
+  const common = { kind: 'limit_reached', ...whose, usage } as const;
+  if (refusal.kind === 'credit_exhausted') {
+    return { ...common, code: 'credit_exhausted', requiredMicro: costMicro(characters!, usage.team.limits.minorPerMillion) };
+  }
+  if (refusal.window === undefined) return { ...common, code: 'quota_exceeded', requiredCharacters: characters! };
+  const required = characters === undefined ? {} : { requiredCharacters: characters };
+  return { ...common, code: refusal.kind, window: refusal.window, ...required };
 }
