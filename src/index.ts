@@ -128,10 +128,9 @@ export { decideTeamChange, withNextPlan } from './ledger/team-change.ts';
 export { forgetTeam } from './stores/records/forget-team.ts';
 export { overRecords } from './stores/records/over-records.ts';
 export { auditWrites } from './stores/records/record-audit.ts';
-export { eventNames, eventWrites, outlivesTeam } from './stores/records/event-record.ts';
+export { deletionEvent, eventNames, eventWrites, outlivesTeam, teamEvent } from './stores/records/event-record.ts';
 export type { EventWrites } from './stores/records/event-record.ts';
 export { RecordOutbox } from './stores/records/record-outbox.ts';
-export { deletionEvent, teamEvent } from './stores/records/operator-events.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type {

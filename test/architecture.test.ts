@@ -85,7 +85,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/forget-team.ts',
     'stores/records/glossary-record.ts',
     'stores/records/key-registry.ts',
-    'stores/records/operator-events.ts',
     'stores/records/over-records.ts',
     'stores/records/record-audit.ts',
     'stores/records/record-outbox.ts',

@@ -10,7 +10,7 @@ import type { OidcSettings } from '../ports/identity-provider.ts';
 import type { Store } from '../ports/store.ts';
 import { loadOidcLibrary, OIDC_PACKAGE, OidcProvider } from '../runtime/oidc-provider.ts';
 import type { OidcLibrary } from '../runtime/oidc-provider.ts';
-import { RecordSignIns } from '../stores/records/record-sign-ins.ts';
+import { RecordSignIns } from '../stores/records/ending-records.ts';
 import { SharedSignIns } from '../runtime/shared-sign-ins.ts';
 
 /** The settings in force, which a reload replaces, and the package. */

@@ -163,8 +163,6 @@ export interface DocumentStore {
   newest(after: string | undefined, limit: number): Promise<readonly PlacedDocument[] | StoreUnavailable>;
   /** Cheap enough to be asked every few seconds. */
   backlog(): Promise<DocumentBacklog | StoreUnavailable>;
-  /** How many documents all teams have, and the bytes of their files. */
-  totals(): Promise<{ readonly documents: number; readonly bytes: number } | StoreUnavailable>;
 }
 
 /** A directory for files instead of the store, shared by all gateways. Every method rejects if the file system fails. */

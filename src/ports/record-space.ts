@@ -43,15 +43,15 @@ export type RecordTable =
   | 'tag_uses'
   /** Documents of a team; shared: their queue, and the bytes of all (stores/records/record-documents.ts). */
   | 'documents'
-  /** Shared: what gateways say about themselves (stores/records/record-gateways.ts). */
+  /** Shared: what gateways say about themselves (stores/records/ending-records.ts). */
   | 'gateways'
   /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
   | 'engines'
   /** Shared, but not in Redis, which has a clock of its own: the latest time that the store has seen (stores/records/record-clock.ts). */
   | 'clock'
-  /** Shared: the secrets of all processes, by name (stores/records/record-secrets.ts). */
+  /** Shared: the secrets of all processes, by name (stores/records/ending-records.ts). */
   | 'secrets'
-  /** Shared: attempts to sign in to the console that have been used (stores/records/record-sign-ins.ts). */
+  /** Shared: attempts to sign in to the console that have been used (stores/records/ending-records.ts). */
   | 'sign_ins'
   /** Shared, but not in Redis: events (stores/records/event-record.ts), and who sends them. */
   | 'events'
@@ -68,9 +68,8 @@ export type RecordTable =
 
 /** Every index: a table of ids without values, which are kept in order. */
 export type RecordIndex =
-  /** Shared: when each request is forgotten; and those that concern a team. */
+  /** Shared: when each request is forgotten. */
   | 'requests_by_end'
-  | 'requests_by_team'
   /** Shared: when each document is due; all of them, newest first; those that have not ended, oldest first. */
   | 'documents_by_due'
   | 'documents_by_age'

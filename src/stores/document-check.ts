@@ -1,14 +1,12 @@
 // Checks what a store has of documents: records, files, places in the queue, sums, and what is reserved; and says how each fault is
 // mended.
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
-import { answered, isUnavailable } from '../domain/store-unavailable.ts';
+import { answered, answering, isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentFolder, DocumentRecord } from '../ports/documents.ts';
 import type { Ledger, Resolution } from '../ports/ledger.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
-import { bytesOf, fileIdsOf, OF_TEAM, readDocument, readOfTeam, teamDocuments } from './records/document-record.ts';
-import { readQueued, SUM } from './records/queued-document.ts';
-import type { QueuedDocument } from './records/queued-document.ts';
+import { bytesOf, DOCUMENTS, fileIdsOf, QUEUE, readOfTeam, sumOf, teamDocuments, DOCUMENT_TOTALS } from './records/document-record.ts';
 import type { RecordDocuments } from './records/record-documents.ts';
 import type { WholeStore } from './whole-store.ts';
 
@@ -24,7 +22,7 @@ interface MendParts {
   readonly folder: DocumentFolder | undefined;
 }
 
-/** While gateways may use the store. Rejects with a `StoreError` if it does not answer; what was mended until then stays so. */
+/** While gateways may use the store. Rejects with a `StoreError` if it does not answer. */
 export async function mendDocuments(mends: readonly DocumentMend[], parts: MendParts): Promise<void> {
   for (const mend of mends) answered((await mend.run(parts)) ?? true);
 }
@@ -33,31 +31,26 @@ export async function mendDocuments(mends: readonly DocumentMend[], parts: MendP
 function removal(teamId: string, documentId: string): DocumentMend {
   return {
     line: `team ${teamId}: document ${documentId} is removed, and what is held for it is released`,
-    async run({ documents, ledger }) {
-      const document = await documents.find(teamId, documentId);
-      if (isUnavailable(document)) return document;
-      for (const { requestId } of document?.holds ?? []) {
-        const failed = await released(ledger, teamId, requestId);
-        if (failed !== undefined) return failed;
-      }
-      const removed = await documents.remove({ teamId, documentId });
-      return isUnavailable(removed) ? removed : undefined;
-    },
+    run: (parts) =>
+      answering(async () => {
+        const document = answered(await parts.documents.find(teamId, documentId));
+        for (const { requestId } of document?.holds ?? []) answered(await releaseOf(teamId, requestId).run(parts));
+        answered(await parts.documents.remove({ teamId, documentId }));
+        return undefined;
+      }),
   };
 }
 
 export function releaseOf(teamId: string, requestId: string): DocumentMend {
   return {
     line: `team ${teamId}: what is held by ${requestId} is released`,
-    run: ({ ledger }) => released(ledger, teamId, requestId),
+    async run({ ledger }) {
+      const resolution = await new Promise<Resolution>((resolved, failed) =>
+        ledger.resolve({ teamId, requestId, verdict: 'release', answered: resolved, failed }),
+      );
+      return isUnavailable(resolution) ? resolution : undefined;
+    },
   };
-}
-
-async function released(ledger: Pick<Ledger, 'resolve'>, teamId: string, requestId: string): Promise<StoreUnavailable | undefined> {
-  const resolution = await new Promise<Resolution>((answer, failed) =>
-    ledger.resolve({ teamId, requestId, verdict: 'release', answered: answer, failed }),
-  );
-  return isUnavailable(resolution) ? resolution : undefined;
 }
 
 interface DocumentCounts {
@@ -79,11 +72,14 @@ type Found = (detail: string, mend: DocumentMend) => void;
 /** A creation that was interrupted is due after a minute; a gateway then removes it within another. */
 const LATE_MS = 120_000;
 
+/** The last look at a team, or at what is shared. */
+interface Look extends DocumentCounts {
+  readonly mends: readonly DocumentMend[];
+}
+
 export class DocumentCheck {
   readonly #options: DocumentCheckOptions;
-  /** Of the last look at each team, and at what is shared. */
-  readonly #mends = new Map<string, readonly DocumentMend[]>();
-  readonly #counts = new Map<string, DocumentCounts>();
+  readonly #looks = new Map<string, Look>();
   /** Of all teams' documents, as it was read last. */
   #queue: ReadonlyMap<string, string> | undefined;
   /** Documents of teams. */
@@ -94,32 +90,32 @@ export class DocumentCheck {
   }
 
   get counts(): DocumentCounts {
-    const all = [...this.#counts.values()];
+    const all = [...this.#looks.values()];
     return {
-      documents: all.reduce((sum, { documents }) => sum + documents, 0),
-      documentBytes: all.reduce((sum, { documentBytes }) => sum + documentBytes, 0),
+      documents: sumOf(all.map(({ documents }) => documents)),
+      documentBytes: sumOf(all.map(({ documentBytes }) => documentBytes)),
     };
   }
 
   get mends(): readonly DocumentMend[] {
-    return [...this.#mends.values()].flat();
+    return [...this.#looks.values()].flatMap(({ mends }) => mends);
   }
 
-  async judgeTeam(contents: WholeAccount, nowMs: number, report: ReportFinding): Promise<void> {
-    const { reader } = this.#options;
-    const { teamId } = contents.team;
-    const records = await reader.records(teamId, 'documents');
+  async judgeTeam({ team: { teamId }, requests }: WholeAccount, nowMs: number, report: ReportFinding): Promise<void> {
+    const { reader, leaseMsMax } = this.#options;
     const mends: DocumentMend[] = [];
     const found: Found = (detail, mend) => {
       mends.push(mend);
       report({ what: 'document', teamId, detail });
     };
-    const documents = [...records.values()].map(readDocument);
-    if (documents.length > 0) this.#queue = await this.#queueFor(teamId);
+    const documents = [...(await reader.records(teamId, 'documents')).values()].map((text) => DOCUMENTS.read(text));
+    // Read once for all teams; again for a team that is looked at again, because documents may have changed since.
+    if (documents.length > 0 && (this.#queue === undefined || this.#looks.has(teamId)))
+      this.#queue = await reader.records(SHARED_RECORDS, 'documents');
     let documentBytes = 0;
     for (const { documentId } of documents) this.#known.add(documentId);
     for (const document of documents) documentBytes += await this.#judgeDocument(document, this.#queue?.get(document.documentId), found);
-    const recorded = readOfTeam((await reader.records(teamId, 'totals')).get(OF_TEAM.id));
+    const recorded = readOfTeam((await reader.records(teamId, 'totals')).get(DOCUMENT_TOTALS.id));
     const counted = teamDocuments(documents);
     const isSame = recorded.bytes === counted.bytes && recorded.open.length === counted.open.length;
     if (!isSame || !counted.open.every((id) => recorded.open.includes(id))) {
@@ -129,48 +125,32 @@ export class DocumentCheck {
         run: ({ documents: all }) => all.recountTeam(teamId),
       });
     }
-    this.#judgeHeld(contents, documents, nowMs, found);
-    this.#mends.set(teamId, mends);
-    this.#counts.set(teamId, { documents: documents.length, documentBytes });
-  }
-
-  /** Read once for all teams; again for a team that is looked at again, because documents may have changed since. */
-  async #queueFor(teamId: string): Promise<ReadonlyMap<string, string>> {
-    const isAgain = this.#mends.has(teamId);
-    return this.#queue === undefined || isAgain ? this.#options.reader.records(SHARED_RECORDS, 'documents') : this.#queue;
+    const named = new Set(documents.flatMap(({ holds }) => holds.map(({ requestId }) => requestId)));
+    for (const { requestId, untilMs, characters } of requests)
+      if (untilMs - nowMs > leaseMsMax && !named.has(requestId))
+        found(`${characters} characters are held for a document that there is not`, releaseOf(teamId, requestId));
+    this.#looks.set(teamId, { mends, documents: documents.length, documentBytes });
   }
 
   /** The bytes of its files. */
   async #judgeDocument(document: DocumentRecord, queued: string | undefined, found: Found): Promise<number> {
+    const { reader, folder } = this.#options;
     const { documentId, teamId } = document;
     const remove = removal(teamId, documentId);
     if (queued === undefined) found(`document ${documentId} is not in the queue: nobody works on it, and it does not expire`, remove);
     let bytes = 0;
     for (const fileId of fileIdsOf(document)) {
-      const pieces = await this.#file(teamId, documentId, fileId);
+      const pieces = await (folder === undefined ? reader.entries(teamId, fileId) : folder.read(documentId, fileId));
       if (pieces === undefined) found(`a file of document ${documentId} is missing`, remove);
       else bytes += bytesOf(pieces);
     }
-    const counted = queued === undefined ? bytes : readQueued(queued).bytes;
+    const counted = QUEUE.read(queued)?.bytes ?? bytes;
     if (counted !== bytes)
       found(`document ${documentId} is counted with ${counted} bytes, its files have ${bytes}`, {
         line: `document ${documentId} is counted with ${bytes} bytes`,
         run: ({ documents }) => documents.setBytes(documentId, bytes),
       });
     return bytes;
-  }
-
-  #file(teamId: string, documentId: string, fileId: string) {
-    const { reader, folder } = this.#options;
-    return folder === undefined ? reader.entries(teamId, fileId) : folder.read(documentId, fileId);
-  }
-
-  #judgeHeld({ team: { teamId }, requests }: WholeAccount, documents: readonly DocumentRecord[], nowMs: number, found: Found): void {
-    const named = new Set(documents.flatMap(({ holds }) => holds.map(({ requestId }) => requestId)));
-    for (const { requestId, untilMs, characters } of requests) {
-      if (untilMs - nowMs <= this.#options.leaseMsMax || named.has(requestId)) continue;
-      found(`${characters} characters are held for a document that there is not`, releaseOf(teamId, requestId));
-    }
   }
 
   /** What is of no team: the queue, its sum, and a directory. */
@@ -182,25 +162,25 @@ export class DocumentCheck {
       report({ what: 'document', detail });
     };
     const all = await reader.records(SHARED_RECORDS, 'documents');
-    const queue = [...all].filter(([id]) => id !== SUM.id).map(([id, text]): [string, QueuedDocument] => [id, readQueued(text)]);
-    const sum = queue.reduce((bytes, [, queued]) => bytes + queued.bytes, 0);
-    const counted = Number(all.get(SUM.id) ?? 0);
+    const queue = [...all].map(([id, text]) => ({ ...QUEUE.read(text), documentId: id }));
+    const sum = sumOf(queue.map(({ bytes }) => bytes));
+    const counted = Number((await reader.records(SHARED_RECORDS, 'totals')).get(DOCUMENT_TOTALS.id) ?? 0);
     if (sum !== counted)
       found(`the files of all documents are counted with ${counted} bytes, but have ${sum}`, {
         line: 'the bytes of all documents are added up again',
         run: ({ documents }) => documents.recountBytes(),
       });
-    for (const [documentId, { teamId, dueMs }] of queue) {
+    for (const { documentId, teamId, dueMs } of queue) {
       if (dueMs > nowMs - LATE_MS || (await reader.records(teamId, 'documents')).has(documentId)) continue;
       found(`document ${documentId} is in the queue, but does not exist`, removal(teamId, documentId));
     }
     for (const documentId of (await folder?.list()) ?? []) {
-      if (!all.has(documentId) && !this.#known.has(documentId))
-        found(`there are files of document ${documentId}, which does not exist`, {
-          line: `the files of document ${documentId} are removed`,
-          run: async () => folder?.removeAll(documentId).then(() => undefined),
-        });
+      if (all.has(documentId) || this.#known.has(documentId)) continue;
+      found(`there are files of document ${documentId}, which does not exist`, {
+        line: `the files of document ${documentId} are removed`,
+        run: async () => folder?.removeAll(documentId).then(() => undefined),
+      });
     }
-    this.#mends.set('', mends);
+    this.#looks.set('', { mends, documents: 0, documentBytes: 0 });
   }
 }

@@ -8,7 +8,7 @@ import type { NewBlob } from '../ports/record-space.ts';
 import type { EndedPeriod } from '../ports/usage-history.ts';
 import type { ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { UNMARKED } from './records/copy-mark.ts';
-import { OF_TEAM } from './records/document-record.ts';
+import { DOCUMENT_TOTALS } from './records/document-record.ts';
 import { readGlossary, readTotals, TOTALS } from './records/glossary-record.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 import { daysOf } from './records/usage-rows.ts';
@@ -92,7 +92,7 @@ async function copyShared(source: WholeStore, target: WholeStore): Promise<void>
 
 /** Files of documents are not copied: they are gone after hours, and what is reserved for them with its lease. */
 function copiedRecords({ records }: WholeAccount): WholeAccount['records'] {
-  return records.filter(({ table, id }) => table !== 'documents' && !(table === OF_TEAM.table && id === OF_TEAM.id));
+  return records.filter(({ table, id }) => table !== 'documents' && !(table === DOCUMENT_TOTALS.table && id === DOCUMENT_TOTALS.id));
 }
 
 /** The entries of all dictionaries. */

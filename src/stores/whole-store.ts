@@ -9,7 +9,7 @@ import type { GroupChange, RecordIndex, RecordTable } from '../ports/record-spac
 import type { TeamPage } from '../ports/team-registry.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { assertUnmarked, isMarked, MARKED } from './records/copy-mark.ts';
-import { dueEntry, eventOfName, readEvent } from './records/event-record.ts';
+import { eventOfRecord, EVENTS } from './records/event-record.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 
 const PAGE = 500;
@@ -108,7 +108,7 @@ export class WholeStore {
   async structure(report: ReportFinding): Promise<void> {
     await this.#ownCheck?.(report);
     for (const name of await this.#eventsNotDue()) {
-      const { id, teamId } = eventOfName(name);
+      const { id, teamId } = eventOfRecord(name);
       report({ what: 'event', teamId, detail: `event ${id} is kept, but will never be sent` });
     }
   }
@@ -139,7 +139,7 @@ export class WholeStore {
     const events = await this.records(SHARED_RECORDS, 'events');
     const listed = new Set<string>();
     for await (const id of this.ids('events_by_due')) listed.add(id);
-    return [...events].flatMap(([id, value]) => (listed.has(dueEntry({ table: 'events', id }, readEvent(value)).id) ? [] : [id]));
+    return [...events].flatMap(([id, value]) => (EVENTS.entries(id, EVENTS.read(value)).every((one) => listed.has(one.id)) ? [] : [id]));
   }
 }
 

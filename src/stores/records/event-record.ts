@@ -1,11 +1,13 @@
-// Events as shared records, for stores that keep them there: their form, and what an operation that causes one writes.
+// Events as shared records: their form, those of what operators do, and what an operation that causes one writes.
 import { eventIds, RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
-import type { GroupChange, IndexEntry, NewEvent, RecordName, StoredRecord } from '../../ports/record-space.ts';
+import type { NewEvent, RecordName } from '../../ports/record-space.ts';
+import type { KeyRecord, Team } from '../../ports/team-registry.ts';
+import { joined, JsonTable, timeDigits } from './json-table.ts';
+import type { Writes } from './json-table.ts';
 
-/** An event's record. */
-export interface StoredEvent {
+interface StoredEvent {
   readonly atMs: number;
   readonly dueMs: number;
   readonly tries: number;
@@ -21,59 +23,34 @@ interface Sender {
 }
 
 /** What is written to the shared records. */
-export type EventWrites = Required<Pick<GroupChange<unknown>, 'put' | 'remove' | 'index' | 'unindex'>>;
+export type EventWrites = Required<Writes>;
 
-export const SENDER: RecordName = { table: 'senders', id: 'events' };
-const TIME_DIGITS = 15;
-const NO_WRITES: EventWrites = { put: [], remove: [], index: [], unindex: [] };
+export const EVENTS = new JsonTable<StoredEvent>('events', (id, { dueMs }) => [
+  { index: 'events_by_due', id: `${timeDigits(dueMs)} ${id}` },
+]);
+export const SENDERS = new JsonTable<Sender>('senders');
+export const SENDER = 'events';
 
-export function eventName({ id, teamId }: Pick<KeptEvent, 'id' | 'teamId'>): RecordName {
-  return { table: 'events', id: `${teamId} ${id}` };
-}
-
-/** The event of a record, or of an entry of the index. */
-export function eventOfName(id: string): Pick<KeptEvent, 'id' | 'teamId'> {
-  const space = id.indexOf(' ');
-  return { teamId: id.slice(0, space), id: id.slice(space + 1) };
-}
-
-/** Begins with when it is due. */
-export function dueEntry(name: RecordName, { dueMs }: StoredEvent): IndexEntry {
-  return { index: 'events_by_due', id: `${timeDigits(dueMs)} ${name.id}` };
-}
-
-export function timeDigits(ms: number): string {
-  return String(ms).padStart(TIME_DIGITS, '0');
-}
-
-export function readEvent(value: string): StoredEvent {
-  return JSON.parse(value) as StoredEvent;
-}
-
-export function readSender(value: string | undefined): Sender | undefined {
-  return value === undefined ? undefined : (JSON.parse(value) as Sender);
-}
-
-export function writtenSender(sender: Sender): StoredRecord {
-  return { ...SENDER, value: JSON.stringify(sender) };
-}
-
-/** The record of an event, due at once, and its entry. */
-export function newEvent(event: KeptEvent): Pick<EventWrites, 'put' | 'index'> {
-  const { atMs, facts } = event;
-  const [name, stored] = [eventName(event), { atMs, dueMs: atMs, tries: 0, facts }];
-  return { put: [{ ...name, value: JSON.stringify(stored) }], index: [dueEntry(name, stored)] };
+/** The id of an event's record. */
+export function eventRecordId({ id, teamId }: Pick<KeptEvent, 'id' | 'teamId'>): string {
+  return `${teamId} ${id}`;
 }
 
 /** The event of a record. */
-export function keptEvent(id: string, value: string): KeptEvent {
-  const { atMs, facts } = readEvent(value);
-  return { ...eventOfName(id), atMs, facts };
+export function eventOfRecord(recordId: string): Pick<KeptEvent, 'id' | 'teamId'> {
+  const space = recordId.indexOf(' ');
+  return { teamId: recordId.slice(0, space), id: recordId.slice(space + 1) };
+}
+
+/** Due at once. */
+export function newEvent(event: KeptEvent): Pick<EventWrites, 'put' | 'index'> {
+  const { atMs, facts } = event;
+  return EVENTS.put(eventRecordId(event), { atMs, dueMs: atMs, tries: 0, facts });
 }
 
 /** The shared records that `eventWrites` has to know: who sends events, and how many changes of the team were counted. */
 export function eventNames(teamId: string): readonly RecordName[] {
-  return [SENDER, countName(teamId)];
+  return [SENDERS.name(SENDER), countName(teamId)];
 }
 
 /**
@@ -82,24 +59,36 @@ export function eventNames(teamId: string): readonly RecordName[] {
  */
 export function eventWrites(teamId: string, values: readonly (string | undefined)[], nowMs: number, event: NewEvent): EventWrites {
   const [sender, count = '0'] = values;
-  if (!isSending(sender, nowMs)) return NO_WRITES;
-  const [serial, isNumbered] = [Number(count) + 1, event.numbered === true];
-  const id = isNumbered ? eventIds.numbered(event.id, { atMs: nowMs, serial }) : event.id;
-  const { put, index } = newEvent({ id, teamId, atMs: nowMs, facts: event.facts });
-  return { ...NO_WRITES, put: isNumbered ? [...put, { ...countName(teamId), value: String(serial) }] : put, index };
-}
-
-function isSending(sender: string | undefined, nowMs: number): boolean {
-  const until = readSender(sender)?.untilMs;
-  return until !== undefined && until > nowMs - RULES_FOLLOWED_MS;
+  const untilMs = SENDERS.read(sender)?.untilMs ?? -Infinity;
+  if (untilMs <= nowMs - RULES_FOLLOWED_MS) return joined();
+  const serial = Number(count) + 1;
+  const id = event.numbered === true ? eventIds.numbered(event.id, { atMs: nowMs, serial }) : event.id;
+  const counted = event.numbered === true ? [{ ...countName(teamId), value: String(serial) }] : [];
+  return joined(newEvent({ id, teamId, atMs: nowMs, facts: event.facts }), { put: counted });
 }
 
 /** Whether an event, by its record, outlives the deletion of its team: if it has neither name nor label. */
 export function outlivesTeam(value: string, keepUsage: boolean): boolean {
-  const { kind } = readEvent(value).facts;
+  const { kind } = EVENTS.read(value).facts;
   return kind === 'team_deleted' || (keepUsage && (kind === 'credit_threshold' || kind === 'period_closed' || kind === 'usage_day'));
 }
 
 function countName(teamId: string): RecordName {
   return { table: 'reported', id: `${teamId} count` };
+}
+
+export function teamEvent(kind: 'team_created' | 'team_updated', team: Team): NewEvent {
+  const facts = { kind, team };
+  if (kind === 'team_updated') return { id: eventIds.updated(team.teamId), numbered: true, facts };
+  return { id: eventIds.once(team.teamId, 'created'), facts };
+}
+
+export function deletionEvent(teamId: string): NewEvent {
+  return { id: eventIds.once(teamId, 'deleted'), facts: { kind: 'team_deleted' } };
+}
+
+export function keyEvent(kind: 'key_created' | 'key_updated' | 'key_revoked', key: KeyRecord): NewEvent {
+  const facts = { kind, key };
+  if (kind === 'key_updated') return { id: eventIds.updated(key.keyId), numbered: true, facts };
+  return { id: eventIds.once(key.keyId, kind === 'key_created' ? 'created' : 'revoked'), facts };
 }

@@ -6,7 +6,7 @@ import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { GroupChange, GroupHead, RecordSpace } from '../../ports/record-space.ts';
 import type { KeyChange, KeyRecord, NewKey, TeamRegistry } from '../../ports/team-registry.ts';
-import { keyEvent } from './operator-events.ts';
+import { keyEvent } from './event-record.ts';
 
 export type KeyRegistry = Pick<TeamRegistry, 'createKey' | 'updateKey' | 'revokeKey'>;
 

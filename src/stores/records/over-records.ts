@@ -1,12 +1,11 @@
 // The parts of a store that are written once, over its record space.
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { Store } from '../../ports/store.ts';
+import { RecordGateways, RecordSecrets } from './ending-records.ts';
 import { RecordAudit } from './record-audit.ts';
 import { RecordEngineUse } from './record-engine-use.ts';
-import { RecordGateways } from './record-gateways.ts';
 import { RecordGlossaries } from './record-glossaries.ts';
 import { RecordIdempotency } from './record-idempotency.ts';
-import { RecordSecrets } from './record-secrets.ts';
 import { RecordTagRegistry } from './record-tag-registry.ts';
 import { RecordTags } from './record-tags.ts';
 

@@ -6,7 +6,9 @@ import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AuditLog, AuditPage } from '../../ports/audit-log.ts';
-import type { IndexEntry, RecordName, RecordSpace, StoredRecord } from '../../ports/record-space.ts';
+import type { IndexEntry, RecordSpace, StoredRecord } from '../../ports/record-space.ts';
+import { joined, JsonTable } from './json-table.ts';
+import type { Writes } from './json-table.ts';
 
 /** How many entries are read, changed or deleted at a time. */
 const PIECE = 250;
@@ -15,9 +17,15 @@ interface StoredEntry extends AuditRecord {
   readonly teamId?: string | undefined;
 }
 
+const ENTRIES = new JsonTable<StoredEntry>('audit', (id, { teamId }) => {
+  const byTime: IndexEntry = { index: 'audit_by_time', id: reversed(id) };
+  return teamId === undefined ? [byTime] : [byTime, { index: 'audit_by_team', id: `${teamId} ${reversed(id)}` }];
+});
+
 /** The record of an entry, and where it is found: written in the operation of the change, or copied from another store. */
 export function auditWrites({ id, atMs: _atMs, ...entry }: AuditEntry): { readonly put: StoredRecord[]; readonly index: IndexEntry[] } {
-  return { put: [{ ...nameOf(id), value: JSON.stringify(entry) }], index: placesOf(id, entry.teamId) };
+  const { put, index } = ENTRIES.put(id, entry);
+  return { put: [...put], index: [...index] };
 }
 
 export class RecordAudit implements AuditLog {
@@ -43,10 +51,7 @@ export class RecordAudit implements AuditLog {
     return answering(async () => {
       for (let from = ''; ;) {
         const ids = await this.#ids(teamId, from, '~', PIECE);
-        const names = ids.map(nameOf);
-        await this.#change(names, (values) => ({
-          put: values.flatMap((value, i) => (value === undefined ? [] : { ...names[i]!, value: JSON.stringify(nameless(value)) })),
-        }));
+        await this.#change(ids, (id, entry) => (entry === undefined ? {} : ENTRIES.put(id, nameless(entry), entry)));
         if (ids.length < PIECE) return undefined;
         from = behind(ids.at(-1)!);
       }
@@ -55,11 +60,8 @@ export class RecordAudit implements AuditLog {
 
   restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined> {
     return answering(async () => {
-      const names = entries.map(({ id }) => nameOf(id));
-      await this.#change(names, (values) => {
-        const writes = entries.filter((_, i) => values[i] === undefined).map(auditWrites);
-        return { put: writes.flatMap(({ put }) => put), index: writes.flatMap(({ index }) => index) };
-      });
+      const byId = new Map(entries.map((entry) => [entry.id, entry]));
+      await this.#change([...byId.keys()], (id, known) => (known === undefined ? auditWrites(byId.get(id)!) : {}));
       return undefined;
     });
   }
@@ -70,8 +72,7 @@ export class RecordAudit implements AuditLog {
       for (;;) {
         const ids = await this.#ids(undefined, behind(idBefore(this.#expiredBeforeMs())), '~', PIECE);
         if (ids.length === 0) return undefined;
-        const teams = new Map((await this.#entries(ids)).map(({ id, teamId }) => [id, teamId]));
-        await this.#change([], () => ({ remove: ids.map(nameOf), unindex: ids.flatMap((id) => placesOf(id, teams.get(id))) }));
+        await this.#change(ids, (id, entry) => ENTRIES.remove(id, entry ?? ({} as StoredEntry)));
       }
     });
   }
@@ -89,27 +90,19 @@ export class RecordAudit implements AuditLog {
   }
 
   async #entries(ids: readonly string[]): Promise<AuditEntry[]> {
-    const values = ids.length === 0 ? [] : answered(await this.#space.read(SHARED_RECORDS, ids.map(nameOf)));
+    const values = ids.length === 0 ? [] : answered(await this.#space.read(SHARED_RECORDS, ENTRIES.names(ids)));
     return ids.flatMap((id, i): AuditEntry[] => {
-      const value = values[i];
-      if (value === undefined) return [];
-      const { teamId, keyId, ...entry } = JSON.parse(value) as StoredEntry;
+      const stored = ENTRIES.read(values[i]);
+      if (stored === undefined) return [];
+      const { teamId, keyId, ...entry } = stored;
       return [{ id, atMs: momentOf(id), teamId, keyId, ...entry }];
     });
   }
 
-  async #change(names: readonly RecordName[], decide: (values: readonly (string | undefined)[]) => object): Promise<void> {
-    answered(await this.#space.change(SHARED_RECORDS, names, (values) => ({ ...decide(values), result: true })));
+  async #change(ids: readonly string[], write: (id: string, stored: StoredEntry | undefined) => Writes): Promise<void> {
+    const decide = (values: readonly (string | undefined)[]) => joined(...ids.map((id, i) => write(id, ENTRIES.read(values[i]))));
+    answered(await this.#space.change(SHARED_RECORDS, ENTRIES.names(ids), (values) => ({ result: true, ...decide(values) })));
   }
-}
-
-function nameOf(id: string): RecordName {
-  return { table: 'audit', id };
-}
-
-function placesOf(id: string, teamId: string | undefined): IndexEntry[] {
-  const byTime: IndexEntry = { index: 'audit_by_time', id: reversed(id) };
-  return teamId === undefined ? [byTime] : [byTime, { index: 'audit_by_team', id: `${teamId} ${reversed(id)}` }];
 }
 
 /** Ids are digits: so they are in the opposite order, and back. */
@@ -122,7 +115,6 @@ function behind(id: string): string {
   return `${reversed(id)} `;
 }
 
-function nameless(value: string): StoredEntry {
-  const { teamId, ...record } = JSON.parse(value) as StoredEntry;
+function nameless({ teamId, ...record }: StoredEntry): StoredEntry {
   return { teamId, ...withoutNames(record) };
 }

@@ -1,12 +1,12 @@
 // The outbox as shared records: an event each, and an index by when they are due.
 import type { EventRules } from '../../domain/event-rules.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DueEvent, KeptEvent, Outbox } from '../../ports/outbox.ts';
-import type { GroupChange, IndexEntry, RecordName, RecordSpace } from '../../ports/record-space.ts';
-import { dueEntry, keptEvent, eventName, eventOfName, readEvent, readSender, SENDER, timeDigits, writtenSender } from './event-record.ts';
-import type { StoredEvent } from './event-record.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
+import { eventOfRecord, eventRecordId, EVENTS, SENDER, SENDERS } from './event-record.ts';
+import { timeDigits } from './json-table.ts';
 
 /** So many are counted. */
 const COUNTED_MAX = 10_000;
@@ -15,58 +15,54 @@ export class RecordOutbox implements Outbox {
   readonly #space: RecordSpace;
   readonly #rules: EventRules | undefined;
 
-  /** `rules` are kept with the lease (`rulesInForce`). */
+  /** `rules` are stored with the lease. */
   constructor(space: RecordSpace, rules?: EventRules) {
     this.#space = space;
     this.#rules = rules;
   }
 
   async pending(): Promise<number | StoreUnavailable> {
-    const entries = await this.#entries(Infinity, COUNTED_MAX);
+    const entries = await this.#entries(':', COUNTED_MAX);
     return isUnavailable(entries) ? entries : entries.length;
   }
 
-  async due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable> {
-    const nowMs = await this.#space.change(SHARED_RECORDS, [], (_, head) => ({ result: head.nowMs }));
-    if (isUnavailable(nowMs)) return nowMs;
-    const entries = await this.#entries(nowMs! + 1, limit);
-    if (isUnavailable(entries)) return entries;
-    const names = entries.map((entry): RecordName => ({ table: 'events', id: entry.slice(entry.indexOf(' ') + 1) }));
-    const values = await this.#space.read(SHARED_RECORDS, names);
-    if (isUnavailable(values)) return values;
-    const stored = values.map((value) => (value === undefined ? undefined : readEvent(value)));
-    const isListed = (i: number): boolean => stored[i] !== undefined && dueEntry(names[i]!, stored[i]).id === entries[i];
-    // Those of a deleted team.
-    const unindex = entries.filter((_, i) => !isListed(i)).map((id): IndexEntry => ({ index: 'events_by_due', id }));
-    const failed = unindex.length === 0 ? undefined : await this.#space.change(SHARED_RECORDS, [], () => ({ result: true, unindex }));
-    if (failed !== undefined && isUnavailable(failed)) return failed;
-    return names.flatMap((name, i) => (isListed(i) ? { ...eventOfName(name.id), tries: stored[i]!.tries } : []));
-  }
-
-  async read(event: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable> {
-    const name = eventName(event);
-    const values = await this.#space.read(SHARED_RECORDS, [name]);
-    if (isUnavailable(values)) return values;
-    const [value] = values;
-    return value === undefined ? undefined : keptEvent(name.id, value);
-  }
-
-  remove(event: DueEvent): Promise<StoreUnavailable | undefined> {
-    return this.#change(event, (name) => ({ result: true, remove: [name] }));
-  }
-
-  postpone(event: DueEvent, delayMs: number): Promise<StoreUnavailable | undefined> {
-    return this.#change(event, (name, stored, nowMs) => {
-      const next = { ...stored, dueMs: nowMs + delayMs, tries: event.tries + 1 };
-      return { result: true, put: [{ ...name, value: JSON.stringify(next) }], index: [dueEntry(name, next)] };
+  due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable> {
+    return answering(async () => {
+      const nowMs = answered(await this.#space.change(SHARED_RECORDS, [], (_, head) => ({ result: head.nowMs })))!;
+      const entries = answered(await this.#entries(timeDigits(nowMs + 1), limit));
+      const ids = entries.map((entry) => entry.slice(entry.indexOf(' ') + 1));
+      const values = answered(await this.#space.read(SHARED_RECORDS, EVENTS.names(ids)));
+      const due = values.map((value, i) => {
+        const event = EVENTS.read(value);
+        return event !== undefined && EVENTS.entries(ids[i]!, event)[0]!.id === entries[i] ? event : undefined;
+      });
+      // Those of a deleted team.
+      const unindex = entries.filter((_, i) => due[i] === undefined).map((id) => ({ index: 'events_by_due', id }) as const);
+      if (unindex.length > 0) answered(await this.#space.change(SHARED_RECORDS, [], () => ({ result: true, unindex })));
+      return ids.flatMap((id, i) => (due[i] === undefined ? [] : { ...eventOfRecord(id), tries: due[i].tries }));
     });
   }
 
+  async read(event: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable> {
+    const values = await this.#space.read(SHARED_RECORDS, [EVENTS.name(eventRecordId(event))]);
+    if (isUnavailable(values)) return values;
+    const stored = EVENTS.read(values[0]);
+    return stored && { id: event.id, teamId: event.teamId, atMs: stored.atMs, facts: stored.facts };
+  }
+
+  remove(event: DueEvent): Promise<StoreUnavailable | undefined> {
+    return this.#change(event, undefined);
+  }
+
+  postpone(event: DueEvent, delayMs: number): Promise<StoreUnavailable | undefined> {
+    return this.#change(event, delayMs);
+  }
+
   async lease(holder: string, forMs: number): Promise<boolean | StoreUnavailable> {
-    const leased = await this.#space.change(SHARED_RECORDS, [SENDER], ([value], { nowMs }) => {
-      const known = readSender(value);
+    const leased = await this.#space.change(SHARED_RECORDS, [SENDERS.name(SENDER)], ([value], { nowMs }) => {
+      const known = SENDERS.read(value);
       if (known !== undefined && known.holder !== holder && known.untilMs > nowMs) return { result: false };
-      return { result: true, put: [writtenSender({ holder, untilMs: nowMs + forMs, rules: this.#rules })] };
+      return { result: true, ...SENDERS.put(SENDER, { holder, untilMs: nowMs + forMs, rules: this.#rules }) };
     });
     return leased!;
   }
@@ -76,21 +72,18 @@ export class RecordOutbox implements Outbox {
     return isUnavailable(released) ? released : undefined;
   }
 
-  #entries(belowMs: number, limit: number): Promise<readonly string[] | StoreUnavailable> {
-    const below = belowMs === Infinity ? ':' : timeDigits(belowMs);
+  #entries(below: string, limit: number): Promise<readonly string[] | StoreUnavailable> {
     return this.#space.page(SHARED_RECORDS, { index: 'events_by_due', from: '', below, limit });
   }
 
-  /** Its entry in the index is removed, whatever the change is. */
-  async #change(
-    event: DueEvent,
-    change: (name: RecordName, stored: StoredEvent, nowMs: number) => GroupChange<true>,
-  ): Promise<StoreUnavailable | undefined> {
-    const name = eventName(event);
-    const changed = await this.#space.change(SHARED_RECORDS, [name], ([value], { nowMs }) => {
-      if (value === undefined) return { result: true };
-      const stored = readEvent(value);
-      return { ...change(name, stored, nowMs), unindex: [dueEntry(name, stored)] };
+  /** Removes an event, or postpones it. */
+  async #change(event: DueEvent, delayMs: number | undefined): Promise<StoreUnavailable | undefined> {
+    const id = eventRecordId(event);
+    const changed = await this.#space.change(SHARED_RECORDS, [EVENTS.name(id)], ([value], { nowMs }) => {
+      const stored = EVENTS.read(value);
+      if (stored === undefined) return { result: true };
+      if (delayMs === undefined) return { result: true, ...EVENTS.remove(id, stored) };
+      return { result: true, ...EVENTS.put(id, { ...stored, dueMs: nowMs + delayMs, tries: event.tries + 1 }, stored) };
     });
     return isUnavailable(changed) ? changed : undefined;
   }

@@ -16,7 +16,6 @@ export const RECORD_TABLES = [
 export type TeamTable = (typeof RECORD_TABLES)[number];
 const INDEXES: Readonly<Record<RecordIndex, true>> = {
   requests_by_end: true,
-  requests_by_team: true,
   documents_by_due: true,
   documents_by_age: true,
   documents_open: true,
@@ -31,7 +30,6 @@ const SHARED: Readonly<
   engines: 'copied',
   requests: 'copied',
   requests_by_end: 'copied',
-  requests_by_team: 'copied',
   events: 'copied',
   events_by_due: 'copied',
   reported: 'copied',

@@ -10,7 +10,7 @@ import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { forgetTeam } from '../records/forget-team.ts';
-import { deletionEvent } from '../records/operator-events.ts';
+import { deletionEvent } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import type { Postbox } from './postbox.ts';

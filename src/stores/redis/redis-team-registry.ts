@@ -28,7 +28,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
-import { teamEvent } from '../records/operator-events.ts';
+import { teamEvent } from '../records/event-record.ts';
 import type { RunningPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { digestKey, groupKey, ownerKey } from './redis-keys.ts';

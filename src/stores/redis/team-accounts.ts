@@ -14,7 +14,7 @@ import { Slots } from '../../ledger/rate.ts';
 import { teamDifference } from '../../domain/audit-entry.ts';
 import type { NewEvent } from '../../ports/record-space.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
-import { teamEvent } from '../records/operator-events.ts';
+import { teamEvent } from '../records/event-record.ts';
 import type { EndedPeriod, RunningPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';

@@ -11,7 +11,7 @@ import type { TagTable } from '../../ledger/tag-account.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import { readPairs } from '../records/glossary-record.ts';
-import { teamEvent } from '../records/operator-events.ts';
+import { teamEvent } from '../records/event-record.ts';
 import { NOT_ERASED } from './schema.ts';
 import type { SharedWrites } from './sqlite-records.ts';
 import { prepared, tuples } from './statements.ts';

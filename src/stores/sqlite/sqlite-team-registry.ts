@@ -21,7 +21,7 @@ import type {
 } from '../../ports/team-registry.ts';
 import { keyRegistry } from '../records/key-registry.ts';
 import type { KeyRegistry } from '../records/key-registry.ts';
-import { teamEvent } from '../records/operator-events.ts';
+import { teamEvent } from '../records/event-record.ts';
 import type { OpenAccount } from './sqlite-accounts.ts';
 import { onAccount, onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';

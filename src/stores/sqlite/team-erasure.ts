@@ -7,7 +7,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { forgetTeam } from '../records/forget-team.ts';
-import { deletionEvent } from '../records/operator-events.ts';
+import { deletionEvent } from '../records/event-record.ts';
 import { securely } from './open-database.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SqliteParts } from './sqlite-parts.ts';

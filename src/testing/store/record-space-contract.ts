@@ -99,11 +99,11 @@ export function recordSpaceContract(it: AddStoreCase, subject: Subject): void {
   it('an index is a list of ids in order, of which a part can be read', async ({ store, again }) => {
     const mark = newId();
     const ids = Array.from({ length: 12 }, (_, i) => `${mark} ${String(i).padStart(2, '0')}`);
-    const entries = ids.map((id): IndexEntry => ({ index: 'requests_by_team', id }));
+    const entries = ids.map((id): IndexEntry => ({ index: 'audit_by_team', id }));
     const change = (made: Omit<GroupChange<string>, 'result'>) =>
       store.records.change(SHARED_RECORDS, [], () => ({ result: 'done', ...made }));
     const page = async (from: string, below: string, limit = 100) =>
-      answered(await again.records.page(SHARED_RECORDS, { index: 'requests_by_team', from, below, limit }));
+      answered(await again.records.page(SHARED_RECORDS, { index: 'audit_by_team', from, below, limit }));
     expect(await change({ index: entries.toReversed() })).toBe('done');
     expect(await change({ index: entries.slice(3) })).toBe('done');
     expect(await page(`${mark} `, `${mark}!`)).toEqual(ids);

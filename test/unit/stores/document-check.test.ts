@@ -112,7 +112,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
       'a document that is not in the queue',
       async ({ due }) => {
         await put(SHARED_RECORDS, { table: 'documents', id: due.documentId }, undefined);
-        await put(SHARED_RECORDS, { table: 'documents', id: 'bytes' }, undefined);
+        await put(SHARED_RECORDS, { table: 'totals', id: 'documents' }, undefined);
       },
       ['is not in the queue'],
     ],
@@ -132,7 +132,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
       ({ documents, due }) => documents.setBytes(due.documentId, 99),
       ['is counted with 99 bytes, its files have 13'],
     ],
-    ['a wrong sum', () => put(SHARED_RECORDS, { table: 'documents', id: 'bytes' }, '77'), ['are counted with 77 bytes, but have 13']],
+    ['a wrong sum', () => put(SHARED_RECORDS, { table: 'totals', id: 'documents' }, '77'), ['are counted with 77 bytes, but have 13']],
     [
       'a wrong number of open documents',
       ({ due }) => put(due.teamId, { table: 'totals', id: 'documents' }, JSON.stringify({ open: [newId(), due.documentId], bytes: 0 })),

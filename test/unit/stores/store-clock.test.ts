@@ -164,7 +164,7 @@ test('requests that take effect once are forgotten by the time that is believed,
   expect(await claimed('c')).toBe('claimed');
   expect(await store.idempotency.sweep()).toBeUndefined();
   expect(await remembered()).toEqual(['c']);
-  expect(await redis.client.zcard('lingate:{shared}:requests_by_team')).toBe(1);
+  expect(await redis.client.zcard('lingate:{shared}:requests_by_end')).toBe(1);
 });
 
 test('what is in flight in a file has as long as it had before the clock was set forward', async () => {
