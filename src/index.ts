@@ -23,8 +23,8 @@ export function definePlugin<Options extends TSchema, Codes extends string = nev
 
 export { json, JSON_TYPE, NO_HEADERS } from './core/outcome.ts';
 export type { HeaderList, Outcome, Refusal, Reply } from './core/outcome.ts';
-export { IF_NONE_MATCH, unlessKnown, validated } from './core/validated-reply.ts';
-export type { ValidatedReply } from './core/validated-reply.ts';
+export { IF_NONE_MATCH, unlessKnown, validated } from './core/outcome.ts';
+export type { ValidatedReply } from './core/outcome.ts';
 export { nextTurn, pacedReply } from './core/turns.ts';
 export { problems, refuse } from './core/problem.ts';
 export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/problem.ts';

@@ -6,8 +6,7 @@ import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/api-key.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/slots.ts';
-import { anyOf } from '../domain/engine-offer.ts';
-import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
+import { anyOf, lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/request-trace.ts';
 import {
@@ -32,9 +31,8 @@ import { authenticateBodyKeyStep, authenticateStep, identifyBy, identifyStep } f
 import type { AuthenticateOptions } from '../steps/caller.ts';
 import { AddressLimit } from '../runtime/refusals.ts';
 import { QuotaAlarm } from '../runtime/failure-log.ts';
-import { readStep } from '../steps/read.ts';
+import { detectBy, readStep, translateBy, translateStep } from '../steps/translate.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
-import { detectBy, translateBy, translateStep } from '../steps/translate.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
 import { buildDocuments } from './documents.ts';
 import type { BuiltDocuments } from './documents.ts';

@@ -11,7 +11,7 @@ import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable, storeErrorOf } from '../domain/store-unavailable.ts';
 import { abandonDocument, documentSteps, endedDocument, ownDocument, resultStep } from '../endpoints/document-results.ts';
 import { collectUpload, holdFor, keepDocument, uploadStep, uploadSteps } from '../endpoints/document-uploads.ts';
-import { documentMetrics } from '../ops/metrics/document-metrics.ts';
+import { documentMetrics } from '../ops/metrics/gateway-metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentServices, ShownDocument } from '../ports/document-services.ts';
 import type { DocumentOptions, DocumentRecord } from '../ports/documents.ts';

@@ -10,7 +10,7 @@ import { withPlugins } from '../config/plugins.ts';
 import { reveal } from '../config/secrets.ts';
 import { capabilitiesOf } from '../domain/engine-offer.ts';
 import { Clone, Default } from '../domain/typebox.ts';
-import { isFieldName } from '../engines/http1/request.ts';
+import { isFieldName } from '../engines/http1/client.ts';
 import { builtInProtocols, optionsSchemaOf } from '../engines/protocols/built-in.ts';
 import type { EngineCapabilities, EngineProtocol } from '../ports/engine.ts';
 

@@ -1,10 +1,10 @@
 // Reports on each engine replica: attempts as metrics, failures and setting aside in the log. Tries the engines before any caller
 // does; those that report their pairs are tried by that question instead (`runtime/offered-languages.ts`).
-import { MalformedAttempt } from '../engines/attempt-judgement.ts';
+import { MalformedAttempt } from '../engines/attempt.ts';
 import type { Balancer } from '../engines/balancer.ts';
 import type { ReplicaWatch } from '../engines/replica.ts';
 import { placeOf } from '../core/error-place.ts';
-import type { EngineMetrics } from '../ops/metrics/engine-metrics.ts';
+import type { EngineMetrics } from '../ops/metrics/gateway-metrics.ts';
 import type { EngineWork, FailureDetail, ReplicaTrial } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { FailureLog } from '../runtime/failure-log.ts';

@@ -10,7 +10,7 @@ import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
 import { eventsSecret } from '../config/secrets.ts';
 import { appsWhileOff } from '../console/console-off.ts';
-import type { Teardown } from '../core/teardown.ts';
+import type { Teardown } from './until-stopped.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { readEngineUrl } from '../engines/http1/origin.ts';

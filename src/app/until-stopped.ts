@@ -1,8 +1,7 @@
-// Keeps a gateway running until a signal, or an uncaught bug, stops it.
-import { placeOf } from '../core/error-place.ts';
+// Keeps a gateway running until a signal, or an uncaught bug, stops it; its parts are closed in reverse order.
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { Teardown } from '../core/teardown.ts';
+import { placeOf } from '../core/error-place.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 
@@ -152,4 +151,46 @@ export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise
     });
   }
   return asked.promise;
+}
+
+type Close = () => void | Promise<void>;
+
+export class Teardown {
+  readonly #closers: { readonly name: string; readonly close: Close }[] = [];
+  readonly #onFailure: (name: string, error: unknown) => void;
+  #running: Promise<void> | undefined;
+  /** The name of the part that is being closed. To be read only. */
+  current: string | undefined;
+
+  constructor(onFailure: (name: string, error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  add(name: string, close: Close): void {
+    this.#closers.push({ name, close });
+  }
+
+  /** The part itself, which is closed in its turn. */
+  closing<T extends { close(): void | Promise<void> }>(name: string, part: T): T {
+    this.add(name, () => part.close());
+    return part;
+  }
+
+  /** Runs once, however often it is called. */
+  run(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (const { name, close } of this.#closers.toReversed()) {
+      this.current = name;
+      try {
+        await close();
+      } catch (error) {
+        this.#onFailure(name, error);
+      }
+    }
+    this.current = undefined;
+  }
 }

@@ -1,5 +1,7 @@
-// How a request ends: an answer, complete or streamed, a problem, or a caller who disconnected first.
+// How a request ends: an answer, complete or streamed, a problem, or a caller who disconnected first. An answer that rarely changes is
+// built once, with a strong validator, so that a caller who has it gets a 304 (RFC 9110, section 13).
 import type { Readable } from 'node:stream';
+import { hash } from 'node:crypto';
 import type { Problem } from './problem.ts';
 
 /** Extra response fields, in order. Values are built from constants and numbers, never from request data. */
@@ -67,4 +69,30 @@ export const CLIENT_CLOSED: ClientClosed = { kind: 'client_closed' };
 /** An answer with status 200 (or `status`) and a body that is already serialized JSON. */
 export function json(body: string, status = 200, headers: HeaderList = NO_HEADERS): Reply {
   return { kind: 'reply', status, contentType: JSON_TYPE, body, headers };
+}
+
+/** For `headers` of a step that calls `unlessKnown`. */
+export const IF_NONE_MATCH = 'if-none-match';
+const TAG_LENGTH = 22;
+
+export interface ValidatedReply {
+  readonly tag: string;
+  readonly whole: Reply;
+  readonly notModified: Reply;
+}
+
+/** The reply with an `ETag`, made of its body. */
+export function validated(reply: Reply): ValidatedReply {
+  const tag = `"${hash('sha256', reply.body, 'base64url').slice(0, TAG_LENGTH)}"`;
+  const headers = [['ETag', tag] as const, ...reply.headers];
+  return {
+    tag,
+    whole: { ...reply, body: Buffer.from(reply.body), headers },
+    notModified: { kind: 'reply', status: 304, contentType: undefined, body: '', headers },
+  };
+}
+
+/** `known` is the field `If-None-Match`. A tag in quotes occurs in it only as a member of its list, weak or not. */
+export function unlessKnown({ tag, whole, notModified }: ValidatedReply, known: string | undefined): Reply {
+  return known !== undefined && (known === '*' || known.includes(tag)) ? notModified : whole;
 }

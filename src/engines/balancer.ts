@@ -32,9 +32,8 @@ import type { Attempts, BatchLimits } from './batch.ts';
 import { replicaAddress, shownUrl } from './http1/origin.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
-import { Replica, ReplicaStanding } from './replica.ts';
+import { Replica, ReplicaStanding, Rotation } from './replica.ts';
 import type { FailureTerms, ReplicaWatch } from './replica.ts';
-import { Rotation } from './rotation.ts';
 
 export interface EngineOptions extends PoolLimits {
   /** Its name in results. */

@@ -4,14 +4,11 @@ import { LONG_BODY_BYTES } from '../core/exchange.ts';
 import type { Exchange, Handed, Incoming, RequestHead, Sink } from '../core/exchange.ts';
 import type { Refusal, Reply, StreamReply } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import type { IncomingBody } from './incoming-body.ts';
+import type { IncomingBody, StreamEnd } from './streamed-bodies.ts';
 import type { ListenerState } from './listener.ts';
-import { BodyCollector, DROP_FACTOR } from './request-message.ts';
-import type { MessageFraming } from './request-message.ts';
-import { StreamedAnswer } from './streamed-answer.ts';
-import type { StreamEnd } from './streamed-answer.ts';
-import { compose, composeHead } from './response-message.ts';
-import type { ResponseMessage, StreamHead } from './response-message.ts';
+import { BodyCollector, DROP_FACTOR, compose, composeHead } from './messages.ts';
+import type { MessageFraming, ResponseMessage, StreamHead } from './messages.ts';
+import { StreamedAnswer } from './streamed-bodies.ts';
 
 /** How long the rest of a body is read and dropped after an answer while the listener is draining. */
 const DRAIN_DROP_MS = 5_000;

@@ -1,5 +1,5 @@
-// Has texts translated: by which engines, with which glossary, through the plugins' stages and back, and what the engine's result
-// means for the request. The same for `/v1/translate` and for plugins' steps.
+// Reads the body of a translation, which sets its charge for the admission, and has texts translated: by which engines, with which
+// glossary, through the plugins' stages and back, and what the engine's result means for the request. The latter also for plugins' steps.
 import { reserveSlot, SharedCancellation } from '../core/exchange.ts';
 import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { andThen, json, LATER } from '../core/outcome.ts';
@@ -8,16 +8,18 @@ import type { BodyStep } from '../core/step.ts';
 import { countCharacters } from '../domain/characters.ts';
 import {
   chargeSlot,
-  spareCharacters,
   dictionaryIdSlot,
+  judgeAgainSlot,
   keyOwnerSlot,
   noteFailure,
+  refusedCharge,
   requestStatsSlot,
+  spareCharacters,
   traceSlot,
   translateRequestSlot,
 } from '../domain/slots.ts';
 import { notAble, offerFor, routeFor } from '../domain/engine-offer.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
+import type { CurrentOffers, EngineOffer } from '../domain/engine-offer.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import {
   ENGINE_UNAVAILABLE,
@@ -39,6 +41,47 @@ import type { EngineGlossary, TranslationOptions } from '../domain/translation-o
 import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, TakesGlossary, Translation } from '../ports/engine.ts';
 import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
+import type { Charge } from '../domain/slots.ts';
+import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
+import { judgeTranslateBody, tooManyTexts } from '../domain/translate-request.ts';
+
+export function readStep(offers: CurrentOffers, bodyBytesMax: number): BodyStep {
+  return {
+    kind: 'body',
+    name: 'read',
+    headers: JSON_BODY_HEADERS,
+    run(x) {
+      const read = readJsonBody(x.head.headers, x.body, bodyBytesMax, tooManyTexts);
+      // The bytes are not needed again and must not stay in memory for a slow engine.
+      x.body = 'none';
+      if (read.kind !== 'value') {
+        x.set(chargeSlot, refusedCharge(read.refusal));
+        return undefined;
+      }
+      const { any, byPlan } = offers.current;
+      const charge = judged(x, read.value, any);
+      x.set(chargeSlot, charge);
+      if (byPlan) judgeLater(x, read.value, charge, offers);
+      return undefined;
+    },
+  };
+}
+
+/** A separate function, because otherwise every request would pay for the closure. */
+function judgeLater(x: Exchange, value: unknown, { refusal }: Charge, offers: CurrentOffers): void {
+  x.set(judgeAgainSlot, { refusal, judge: () => judged(x, value, offerFor(x, offers.current)).refusal });
+}
+
+/** Stores the request if it is valid, and returns its charge. */
+function judged(x: Exchange, value: unknown, offer: EngineOffer): Charge {
+  const body = judgeTranslateBody(value, offer.languages, offer);
+  if (body.kind === 'invalid') return refusedCharge(body.refusal, body.characters);
+  x.set(translateRequestSlot, body.request);
+  const { characters, glossaryId, options } = body.request;
+  // `sourceLang` is set: the body's rules require it with a glossary.
+  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: options.sourceLang!, targetLang: options.targetLang };
+  return { characters, reserve: true, glossary, refusal: undefined };
+}
 
 /** What translating needs of the gateway. */
 export interface TranslateOptions {

@@ -13,7 +13,7 @@ import type { Stoppable } from '../app/until-stopped.ts';
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { openSharedJsonLog } from '../ops/json-log.ts';
-import { MergedMetrics } from '../ops/metrics/merged-metrics.ts';
+import { MergedMetrics } from '../ops/metrics/metrics.ts';
 import { readinessOfAll } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';

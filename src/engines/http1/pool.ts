@@ -2,9 +2,8 @@
 import { performance } from 'node:perf_hooks';
 import type { AttemptFailure, EngineCall, EngineResponse, FailureCause, FailureDetail } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
-import { fixedLines, requestText } from './request.ts';
-import type { RequestText } from './request.ts';
-import { Client } from './client.ts';
+import { Client, fixedLines, requestText } from './client.ts';
+import type { RequestText } from './client.ts';
 import { TeamTurns } from './team-turns.ts';
 import type { Lane } from './team-turns.ts';
 

@@ -1,7 +1,7 @@
-// The Prometheus metrics of one process. Counting is an addition: prom-client, which hashes labels at each increment, only asks for
+// The Prometheus metrics of one process, and those of a primary over its workers. Counting is an addition: prom-client, which hashes labels at each increment, only asks for
 // the values at a scrape. Labels come from fixed sets, and only a few teams are labels.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Metric } from 'prom-client';
 import type { MetricSample, MetricsSnapshot } from '../../ports/metric-family.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
@@ -121,7 +121,7 @@ function samplesOf(values: ReturnType<ReadValues>): MetricSample[] {
 }
 
 /** prom-client's types say less than what it returns: a metric's type is a word, and its values are there. */
-export async function snapshotOf(registry: Registry): Promise<MetricsSnapshot> {
+async function snapshotOf(registry: Registry): Promise<MetricsSnapshot> {
   return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
 }
 
@@ -160,4 +160,37 @@ export class HistogramSeries {
       { metricName: `${name}_count`, labels: this.#labels, value: below },
     ];
   }
+}
+
+export class MergedMetrics extends Metrics {
+  /** Why a worker was replaced: it ended, or it hung and was killed. */
+  readonly replaced = this.counters('workers_replaced_total', 'reason', { ended: true, hung: true });
+  /** The latest values of each worker; of one that does not answer, the previous ones. */
+  readonly #living = new Map<number, MetricsSnapshot>();
+  readonly #ask: () => Promise<ReadonlyMap<number, MetricsSnapshot>>;
+  #gone: Promise<MetricsSnapshot> = Promise.resolve([]);
+
+  /** `ask` asks the workers, by process id. */
+  constructor(ask: () => Promise<ReadonlyMap<number, MetricsSnapshot>>) {
+    super();
+    this.#ask = ask;
+  }
+
+  /** Keeps the last counts of a worker that has ended; a gauge of such a process means nothing. */
+  retire(processId: number): void {
+    const last = this.#living.get(processId);
+    if (last === undefined) return;
+    this.#living.delete(processId);
+    const counts = last.filter(({ type }) => type !== 'gauge');
+    this.#gone = this.#gone.then((before) => snapshotOf(merged([before, counts])));
+  }
+
+  override async render(): Promise<string> {
+    for (const [processId, snapshot] of await this.#ask()) this.#living.set(processId, snapshot);
+    return merged([await this.#gone, ...this.#living.values(), await this.snapshot()]).metrics();
+  }
+}
+
+function merged(snapshots: readonly MetricsSnapshot[]): Registry {
+  return AggregatorRegistry.aggregate([...snapshots]);
 }

@@ -1,7 +1,7 @@
 // The framing guard against an oracle written from RFC 9110 and 9112: they agree on every head, and on the announced length.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HeaderFields } from '../../../src/server/request-message.ts';
+import { HeaderFields } from '../../../src/server/messages.ts';
 
 type Field = readonly [name: string, value: string];
 type Reading = 'refused' | { readonly bytes: number; readonly chunked: boolean; readonly closes: boolean };

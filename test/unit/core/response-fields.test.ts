@@ -6,7 +6,7 @@ import { json, refuse } from '../../../src/index.ts';
 import type { Refusal, Reply } from '../../../src/core/outcome.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import { compose, fieldsOf } from '../../../src/server/response-message.ts';
+import { compose, fieldsOf } from '../../../src/server/messages.ts';
 import { draws } from '../../support/seed.ts';
 
 const problems = new ProblemWriter('http://docs.test', 'test');

@@ -1,7 +1,6 @@
 // The rotation: fair among good replicas, none for those set aside while another is good; then everything at random, on a virtual clock.
 import { describe, expect, test } from 'vitest';
-import { Rotation } from '../../../src/engines/rotation.ts';
-import { ReplicaStanding } from '../../../src/engines/replica.ts';
+import { ReplicaStanding, Rotation } from '../../../src/engines/replica.ts';
 import type { AttemptFailure } from '../../../src/ports/engine.ts';
 
 class Member {

@@ -6,7 +6,7 @@ import { chargeSlot, judgeAgainSlot, planSlot, translateRequestSlot } from '../.
 import { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
 import { offersOf } from '../../../src/domain/engine-offer.ts';
 import type { EngineOffers, OfferedEngine } from '../../../src/domain/engine-offer.ts';
-import { readStep } from '../../../src/steps/read.ts';
+import { readStep } from '../../../src/steps/translate.ts';
 
 const TABLE = {
   sources: [{ code: 'EN', name: 'English' }],

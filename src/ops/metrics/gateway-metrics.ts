@@ -1,9 +1,12 @@
-// What requests count in: admissions, key lookups, sheds, settlements, and at the end outcome and durations.
+// What requests, engines and documents count.
 import type { AccessEntry, AccessLog, ShedReason } from '../../ports/access-entry.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
 import { ADMISSION_KINDS } from '../../domain/admission-kinds.ts';
 import type { Admission, CheckedCaller, SettlementResult, Verdict } from '../../ports/ledger.ts';
 import type { CounterSeries, HistogramSeries, Metrics } from './metrics.ts';
+import { ATTEMPT_FAILURES } from '../../domain/attempt-failure.ts';
+import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
+import { problems } from '../../core/problem.ts';
 
 // The values are spelled out so that every series is present from the start: if a series only appeared with the first failure, its
 // rate would not include that failure.
@@ -98,4 +101,102 @@ export class RequestMetrics implements AccessLog {
     ofRoute.ends.set(end, series);
     return series;
   }
+}
+
+type AttemptOutcome = AttemptFailure | 'usable';
+type OutcomeSeries = Readonly<Record<AttemptOutcome, CounterSeries>>;
+
+// Every series is present from the start: if one only appeared with the first failure, its rate would not include that failure.
+const OUTCOMES = Object.fromEntries(['usable', ...ATTEMPT_FAILURES].map((outcome) => [outcome, true])) as Record<AttemptOutcome, true>;
+
+export type EngineMetrics = ReturnType<typeof engineMetrics>;
+
+/** Call it once for each engine. */
+export function engineMetrics(metrics: Metrics, engine: string) {
+  /** By URL. A replica that was removed may be added again: its series continue. */
+  const replicas = new Map<string, OutcomeSeries>();
+  const durations = metrics.histogram('engine_attempt_duration_seconds', { engine });
+  const second = metrics.counters('engine_second_attempts_total', 'result', { usable: true, failed: true }, { engine });
+  const quota = metrics.counter('engine_quota_exhausted_total', { engine });
+  const batches = metrics.counter('engine_batches_total', { engine });
+  const batched = metrics.counter('engine_batched_requests_total', { engine });
+  const tokens = metrics.counters('engine_tokens_total', 'kind', { prompt: true, completion: true }, { engine });
+  return {
+    /** For a replica: counts an attempt with its duration. */
+    replica: (url: string) => {
+      const series = replicas.get(url) ?? metrics.counters('engine_attempts_total', 'outcome', OUTCOMES, { engine, replica: url });
+      replicas.set(url, series);
+      return (outcome: AttemptOutcome, tookMs: number): void => {
+        series[outcome].count++;
+        if (outcome !== 'cancelled') durations.observeMs(tookMs);
+        if (outcome === 'engine_quota') quota.count++;
+      };
+    },
+    /** A request's second attempt, made by this engine. */
+    second: (outcome: AttemptOutcome): void => {
+      // A caller who disconnected says nothing of the engine.
+      if (outcome !== 'cancelled') second[outcome === 'usable' ? 'usable' : 'failed'].count++;
+    },
+    /** A call shared by so many requests. */
+    batch: (requests: number): void => {
+      batches.count++;
+      batched.count += requests;
+    },
+    tokens: ({ prompt, completion }: EngineTokens): void => {
+      tokens.prompt.count += prompt;
+      tokens.completion.count += completion;
+    },
+    unasked: unaskedCounter(metrics, engine),
+  };
+}
+
+/** Counts unsolicited bytes from an engine, or with an empty name from the target of a forward route. */
+export function unaskedCounter(metrics: Metrics, engine: string): () => void {
+  const series = metrics.counter('engine_unasked_total', { engine });
+  return () => void series.count++;
+}
+
+/** Codes of a plugin's own are counted together, so that there are only so many series. */
+const OTHER = 'other';
+/** What documents usually end with: their series are present from the start. */
+const CODES = [
+  'validation_error',
+  'quota_exceeded',
+  'credit_exhausted',
+  'key_revoked',
+  'unauthorized',
+  'forbidden',
+  'engine_unavailable',
+  'service_unavailable',
+  'internal_error',
+  OTHER,
+];
+
+/** `formats`: the names of all formats. */
+export function documentMetrics(metrics: Metrics, formats: readonly string[]) {
+  const ended = (outcome: string, code: string): CounterSeries => metrics.counter('documents_total', { outcome, code });
+  const [uploaded, done] = [ended('uploaded', ''), ended('done', '')];
+  const failed = new Map(CODES.map((code) => [code, ended('error', code)]));
+  const duration = metrics.histogram('document_duration_seconds');
+  const refused = new Map(formats.map((format) => [format, metrics.counter('document_files_refused_total', { format })]));
+  return {
+    uploaded: (): void => void uploaded.count++,
+    /** Translated, so long after the upload. */
+    done(tookMs: number): void {
+      done.count++;
+      duration.observeMs(tookMs);
+    },
+    /** With the document's problem code. */
+    failed(code: string): void {
+      const name = Object.hasOwn(problems, code) ? code : OTHER;
+      const series = failed.get(name) ?? ended('error', name);
+      failed.set(name, series);
+      series.count++;
+    },
+    /** A file that its format's parser refused. */
+    refused(format: string): void {
+      const series = refused.get(format);
+      if (series !== undefined) series.count++;
+    },
+  };
 }
