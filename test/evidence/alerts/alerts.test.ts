@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test as base, vi } from 'vitest';
 import { parse } from 'yaml';
 import { DocumentSealer, loadConfig, openConfiguredStore } from '../../support/door/gateways.ts';
 import { limitsOf, NO_THRESHOLDS, ONLY_ENGINE } from '../../support/door/terms.ts';
@@ -39,23 +39,42 @@ const MINUTES = 17;
 const KEY_MINUTES = 62;
 const DAY_MS = 86_400_000;
 const DOCUMENTS = { secret: 'a secret of the tests that is long enough', store_bytes: 1_048_576 };
+const WAIT = { timeout: 60_000, interval: 20 };
 const TEAM_METRICS = { every_seconds: 1, quota_used_percent: 50, credit_characters: 1000, key_unused_days: 30 };
 
 let rules: string;
-let folder: string;
-const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   rules = await readFile(RULES_FILE, 'utf8');
 });
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-alerts-'));
-});
+/** What one test starts: they run concurrently. */
+class Place {
+  readonly folder: string;
+  readonly #closing: (() => Promise<unknown>)[] = [];
 
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-  await rm(folder, { recursive: true, force: true });
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Closed after the test, the newest first. */
+  closes(...all: readonly (() => Promise<unknown>)[]): void {
+    this.#closing.push(...all);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closing.toReversed()) await close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+const test = base.extend<{ place: Place }>({
+  // oxlint-disable-next-line no-empty-pattern -- vitest wants it
+  async place({}, use) {
+    const place = new Place(await mkdtemp(join(tmpdir(), 'lingate-alerts-')));
+    await use(place);
+    await place.close();
+  },
 });
 
 /** A gateway, an engine and the timeline of its metrics. */
@@ -71,14 +90,15 @@ class Scene {
   }
 
   static async open(
+    place: Place,
     config: Readonly<Record<string, unknown>> = {},
-    store = `sqlite:${folder}/lingate.db`,
+    store = `sqlite:${place.folder}/lingate.db`,
     engineOptions: ScriptedEngineOptions = {},
   ) {
     const engine = await startScriptedEngine(engineOptions);
-    closing.push(() => engine.close());
+    place.closes(() => engine.close());
     const gateway = await startGateway({ listener: 'node', store, engineUrls: [engine.url], config });
-    closing.push(() => gateway.stop());
+    place.closes(() => gateway.stop());
     return new Scene(engine, gateway);
   }
 
@@ -89,7 +109,7 @@ class Scene {
   /** Waits until the metrics show it. */
   async until(said: RegExp | ((metrics: string) => boolean)): Promise<void> {
     const holds = typeof said === 'function' ? said : (metrics: string) => said.test(metrics);
-    await expect.poll(async () => holds(await this.metrics())).toBe(true);
+    await vi.waitUntil(async () => holds(await this.metrics()), WAIT);
   }
 
   async translate({ key }: TestTeam, characters = 4): Promise<number> {
@@ -125,14 +145,14 @@ const ONE = { engine: ONLY_ENGINE };
 const alert = (alertname: string, more: Readonly<Record<string, string>> = {}) => [{ alertname, ...more }];
 
 describe('the metrics', () => {
-  test('are as Prometheus wants them: names, types, units and help', async () => {
+  test('are as Prometheus wants them: names, types, units and help', async ({ place }) => {
     const config = {
       team_metrics: TEAM_METRICS,
       events: { url: 'http://127.0.0.1:1/', secret: EVENTS_SECRET },
       plugins: [{ module: 'lingate/plugins/memory' }],
       documents: DOCUMENTS,
     };
-    const scene = await Scene.open({ ...config, engine: { batch: {} } });
+    const scene = await Scene.open(place, { ...config, engine: { batch: {} } });
     expect(await scene.translate(await scene.gateway.team())).toBe(200);
     await scene.until(/^lingate_teams\{/m);
     const checked = await runProgram('promtool', ['check', 'metrics'], { input: await scene.metrics() });
@@ -140,7 +160,8 @@ describe('the metrics', () => {
   });
 });
 
-describe('the alerts', () => {
+// Mostly they wait for what a gateway looks at every second or two.
+describe.concurrent('the alerts', () => {
   test('are valid rules, each with a severity and a text for whoever is on call', async () => {
     expect(await runProgram('promtool', ['check', 'rules', RULES_FILE])).toMatchObject({ status: 0 });
     const { groups } = parse(rules) as { groups: { rules: Rule[] }[] };
@@ -157,8 +178,8 @@ describe('the alerts', () => {
     }
   });
 
-  test('an engine that fails and recovers', async () => {
-    const scene = await Scene.open();
+  test('an engine that fails and recovers', async ({ place }) => {
+    const scene = await Scene.open(place);
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], () => scene.translate(team));
     scene.engine.always(status(500));
@@ -169,11 +190,16 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('one engine of two fails: it is named, though the other one answers every request', async () => {
+  test('one engine of two fails: it is named, though the other one answers every request', async ({ place }) => {
     const [small, large] = [await startScriptedEngine(), await startScriptedEngine()];
     const engines = { small: { urls: [small.url] }, large: { urls: [large.url] } };
-    const gateway = await startGateway({ listener: 'node', store: `sqlite:${folder}/several.db`, engineUrls: [], config: { engines } });
-    closing.push(
+    const gateway = await startGateway({
+      listener: 'node',
+      store: `sqlite:${place.folder}/several.db`,
+      engineUrls: [],
+      config: { engines },
+    });
+    place.closes(
       () => small.close(),
       () => large.close(),
       () => gateway.stop(),
@@ -187,8 +213,8 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a machine that comes back with another time, until an operator vouches for its clock', async () => {
-    const store = `sqlite:${folder}/clock.db`;
+  test('a machine that comes back with another time, until an operator vouches for its clock', async ({ place }) => {
+    const store = `sqlite:${place.folder}/clock.db`;
     const before = await openBeside(store);
     expect(
       await before.records.change('shared', [], () => ({
@@ -197,7 +223,7 @@ describe('the alerts', () => {
       })),
     ).toBe(true);
     await before.close();
-    const scene = await Scene.open({}, store);
+    const scene = await Scene.open(place, {}, store);
     const team = await scene.gateway.team();
     const served = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
     await scene.pass(MINUTES, alert('LingateClockNotBelieved'));
@@ -209,15 +235,15 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a replica of the engine that is down, until it is back', async () => {
-    const scene = await Scene.open();
+  test('a replica of the engine that is down, until it is back', async ({ place }) => {
+    const scene = await Scene.open(place);
     const gone = await startScriptedEngine();
     const { port, url } = gone;
     await gone.close();
     const engine = { urls: [scene.engine.url, url] };
-    const store = `sqlite:${folder}/two.db`;
+    const store = `sqlite:${place.folder}/two.db`;
     const gateway = await startGateway({ listener: 'node', store, engineUrls: engine.urls });
-    closing.push(() => gateway.stop());
+    place.closes(() => gateway.stop());
     const two = new Scene(scene.engine, gateway);
     const team = await gateway.team();
     // Many, so that the few trials are a negligible share.
@@ -228,16 +254,19 @@ describe('the alerts', () => {
     await two.until(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
     await two.pass(MINUTES, alert('LingateEngineReplicaSetAside', ONE), many);
     const again = await startScriptedEngine({ port });
-    closing.push(() => again.close());
-    await expect.poll(async () => (await many(), await two.metrics())).not.toMatch(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
+    place.closes(() => again.close());
+    await vi.waitUntil(async () => (await many(), !/^lingate_engine_replica_up\{[^}]*\} 0$/m.test(await two.metrics())), {
+      ...WAIT,
+      interval: 500,
+    });
     await two.pass(MINUTES, [], many);
     expect(await two.judge()).toBe('');
   });
 
-  test('the operator’s own quota at the engine', async () => {
+  test('the operator’s own quota at the engine', async ({ place }) => {
     const right = { right: () => JSON.stringify({ translations: [{ detected_source_language: 'EN', text: 'vier' }] }) };
     const engine = { protocol: 'deepl', options: { api_key: 'operator' } };
-    const scene = await Scene.open({ engine }, undefined, right);
+    const scene = await Scene.open(place, { engine }, undefined, right);
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
     scene.engine.always(status(456));
@@ -251,9 +280,9 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a store that is unavailable and recovers', async () => {
+  test('a store that is unavailable and recovers', async ({ place }) => {
     const redis = await startRedis();
-    const scene = await Scene.open({}, redis.url);
+    const scene = await Scene.open(place, {}, redis.url);
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], () => scene.translate(team));
     await redis.stop();
@@ -261,19 +290,19 @@ describe('the alerts', () => {
     const both = [...alert('LingateServerErrors'), ...alert('LingateStoreAway')];
     await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
     const again = await startRedis(['--port', String(redis.port)]);
-    closing.push(() => again.stop());
+    place.closes(() => again.stop());
     await scene.until(/^lingate_store_up 1$/m);
     await scene.pass(MINUTES, []);
     expect(await scene.judge()).toBe('');
   });
 
-  test('a store that rejects writes, until it accepts them, with or without requests', async () => {
+  test('a store that rejects writes, until it accepts them, with or without requests', async ({ place }) => {
     const redis = await startRedis();
-    closing.push(() => redis.stop());
-    const scene = await Scene.open({}, redis.url);
+    place.closes(() => redis.stop());
+    const scene = await Scene.open(place, {}, redis.url);
     const team = await scene.gateway.team();
     const client = new Redis(redis.port, '127.0.0.1', { protocol: 2 });
-    closing.push(() => Promise.resolve(client.disconnect()));
+    place.closes(() => Promise.resolve(client.disconnect()));
     await scene.pass(MINUTES, [], () => scene.translate(team));
     await client.config('SET', 'maxmemory', '1');
     await scene.until(/^lingate_store_writable 0$/m);
@@ -286,11 +315,12 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a charge that the store did not accept in time', async () => {
+  // Its deadlines are short, so nothing runs beside it.
+  test('a charge that the store did not accept in time', { concurrent: false }, async ({ place }) => {
     const redis = await startRedis();
-    closing.push(() => redis.stop());
+    place.closes(() => redis.stop());
     const config = { engine: { timeout_ms: 500 }, limits: { reservation_seconds: 2 }, store_options: { command_timeout_ms: 200 } };
-    const scene = await Scene.open(config, redis.url);
+    const scene = await Scene.open(place, config, redis.url);
     const team = await scene.gateway.team();
     await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
     scene.engine.behave((_request, response) => {
@@ -306,8 +336,8 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a team whose quota is nearly used, among others, until it gets more', async () => {
-    const scene = await Scene.open({ team_metrics: TEAM_METRICS });
+  test('a team whose quota is nearly used, among others, until it gets more', async ({ place }) => {
+    const scene = await Scene.open(place, { team_metrics: TEAM_METRICS });
     const [full, half] = [
       await scene.gateway.team({ ...QUOTA_PLAN, characters: 100 }),
       await scene.gateway.team({ ...QUOTA_PLAN, characters: 100 }),
@@ -324,8 +354,8 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a team whose credit ends, until it gets more', async () => {
-    const scene = await Scene.open({ team_metrics: TEAM_METRICS });
+  test('a team whose credit ends, until it gets more', async ({ place }) => {
+    const scene = await Scene.open(place, { team_metrics: TEAM_METRICS });
     const team = await scene.gateway.team(CREDIT_PLAN, 3);
     await scene.until(/^lingate_teams\{condition="all"\} 1$/m);
     await scene.pass(MINUTES, [], () => scene.translate(team));
@@ -338,15 +368,15 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a key that is unused, until it is used', async () => {
-    const url = `sqlite:${folder}/lingate.db`;
+  test('a key that is unused, until it is used', async ({ place }) => {
+    const url = `sqlite:${place.folder}/lingate.db`;
     const longAgo = await openBeside(url, { nowMs: () => Date.now() - 40 * DAY_MS });
     const teamId = ulid();
     await longAgo.teams.createTeam({ teamId, name: 'Old', plan: 'test', limits: limitsOf(QUOTA_PLAN), balanceMicro: 0 });
     const old = freshKey(teamId);
     await longAgo.teams.createKey(old);
     await longAgo.close();
-    const scene = await Scene.open({ team_metrics: TEAM_METRICS }, url);
+    const scene = await Scene.open(place, { team_metrics: TEAM_METRICS }, url);
     await scene.gateway.team();
     await scene.until(new RegExp(`^lingate_team_key_unused_seconds\\{team_id="${teamId}",key_id="${old.keyId}"\\} 34\\d{5}$`, 'm'));
     await scene.pass(5, []);
@@ -365,19 +395,19 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a receiver of events that accepts none, until it does', async () => {
+  test('a receiver of events that accepts none, until it does', async ({ place }) => {
     const receiver = await startScriptedReceiver();
-    closing.push(() => receiver.close());
-    const scene = await Scene.open({ events: { url: receiver.url, secret: EVENTS_SECRET } });
+    place.closes(() => receiver.close());
+    const scene = await Scene.open(place, { events: { url: receiver.url, secret: EVENTS_SECRET } });
     await scene.until(/^lingate_events_pending 0$/m);
     await scene.pass(MINUTES, []);
     receiver.answer((_event, response) => void response.writeHead(500).end());
-    const beside = await openStore(`sqlite:${folder}/lingate.db`, {
+    const beside = await openStore(`sqlite:${place.folder}/lingate.db`, {
       log: SILENT,
       clock: { nowMs: () => Date.now() },
       events: NO_THRESHOLDS,
     });
-    closing.push(() => beside.close());
+    place.closes(() => beside.close());
     await makeTeam(beside);
     await scene.until(/^lingate_events_failed_total [1-9]/m);
     await scene.pass(MINUTES, alert('LingateEventsNotDelivered'));
@@ -407,10 +437,10 @@ describe('the alerts', () => {
     };
   }
 
-  test('a document that is not translated for too long, until it is gone', async () => {
-    const store = `sqlite:${folder}/lingate.db`;
+  test('a document that is not translated for too long, until it is gone', async ({ place }) => {
+    const store = `sqlite:${place.folder}/lingate.db`;
     const remove = await documentAtWork(store, { nowMs: () => Date.now() - 40 * 60_000 }, 3);
-    const scene = await Scene.open({ documents: DOCUMENTS }, store);
+    const scene = await Scene.open(place, { documents: DOCUMENTS }, store);
     await scene.until(/^lingate_documents_open 1$/m);
     await scene.pass(MINUTES, alert('LingateDocumentsWait'));
     await remove(scene);
@@ -419,10 +449,10 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('files of documents that nearly use up their room, until one is gone', async () => {
-    const store = `sqlite:${folder}/lingate.db`;
+  test('files of documents that nearly use up their room, until one is gone', async ({ place }) => {
+    const store = `sqlite:${place.folder}/lingate.db`;
     const remove = await documentAtWork(store, { nowMs: () => Date.now() }, 1_000_000);
-    const scene = await Scene.open({ documents: DOCUMENTS }, store);
+    const scene = await Scene.open(place, { documents: DOCUMENTS }, store);
     await scene.until(/^lingate_document_bytes 10\d{5}$/m);
     await scene.pass(MINUTES, alert('LingateDocumentsNearlyFull'));
     await remove(scene);
@@ -431,9 +461,9 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a certificate that ends within a week, until it is renewed', async () => {
-    const { certFile, keyFile } = await makeCertificate(folder, 'localhost');
-    const scene = await Scene.open({ tls: { cert_file: certFile, key_file: keyFile } });
+  test('a certificate that ends within a week, until it is renewed', async ({ place }) => {
+    const { certFile, keyFile } = await makeCertificate(place.folder, 'localhost');
+    const scene = await Scene.open(place, { tls: { cert_file: certFile, key_file: keyFile } });
     const text = await scene.metrics();
     expect(text).toContain(`lingate_tls_certificate_expiry_timestamp_seconds{file="${certFile}"} `);
     const days = async (left: number): Promise<void> => {
@@ -450,8 +480,8 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('a gateway whose metrics cannot be scraped', async () => {
-    const scene = await Scene.open();
+  test('a gateway whose metrics cannot be scraped', async ({ place }) => {
+    const scene = await Scene.open(place);
     await scene.pass(MINUTES, []);
     for (let i = 0; i < MINUTES; i++) scene.timeline.add(undefined);
     scene.expect([...alert('LingateGatewayDown'), ...alert('LingateNotScraped')]);
@@ -459,8 +489,8 @@ describe('the alerts', () => {
     expect(await scene.judge()).toBe('');
   });
 
-  test('one gateway of two that is down, until it is back', async () => {
-    const scene = await Scene.open();
+  test('one gateway of two that is down, until it is back', async ({ place }) => {
+    const scene = await Scene.open(place);
     const minutes = async (other: boolean): Promise<void> => {
       for (let i = 0; i < MINUTES; i++) scene.timeline.add(await scene.metrics(), other ? await scene.metrics() : undefined);
     };
