@@ -39,7 +39,6 @@ const MINUTES = 17;
 const KEY_MINUTES = 62;
 const DAY_MS = 86_400_000;
 const DOCUMENTS = { secret: 'a secret of the tests that is long enough', store_bytes: 1_048_576 };
-const WAIT = { timeout: 60_000, interval: 20 };
 const TEAM_METRICS = { every_seconds: 1, quota_used_percent: 50, credit_characters: 1000, key_unused_days: 30 };
 
 let rules: string;
@@ -109,7 +108,7 @@ class Scene {
   /** Waits until the metrics show it. */
   async until(said: RegExp | ((metrics: string) => boolean)): Promise<void> {
     const holds = typeof said === 'function' ? said : (metrics: string) => said.test(metrics);
-    await vi.waitUntil(async () => holds(await this.metrics()), WAIT);
+    await vi.waitUntil(async () => holds(await this.metrics()), { timeout: 60_000, interval: 20 });
   }
 
   async translate({ key }: TestTeam, characters = 4): Promise<number> {
@@ -256,7 +255,7 @@ describe.concurrent('the alerts', () => {
     const again = await startScriptedEngine({ port });
     place.closes(() => again.close());
     await vi.waitUntil(async () => (await many(), !/^lingate_engine_replica_up\{[^}]*\} 0$/m.test(await two.metrics())), {
-      ...WAIT,
+      timeout: 60_000,
       interval: 500,
     });
     await two.pass(MINUTES, [], many);

@@ -38,6 +38,8 @@ export interface ClientDocument {
 }
 
 const PAUSE_MS = 100;
+/** Between two questions about a document that somebody else's claim keeps waiting. */
+const PAUSE_MS_MAX = 1000;
 /** Of one step; a claim of a killed process lasts for half a minute. */
 const PATIENCE_MS = 600_000;
 const ALL_DAYS = { from: 0, to: 100_000 };
@@ -123,7 +125,7 @@ async function untilState(
   isOver: (status: number, state: string | undefined) => boolean,
 ): Promise<void> {
   const lateMs = performance.now() + PATIENCE_MS;
-  for (;;) {
+  for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
     const { response } = await ask(setting, document, (caller) => caller.state(document.id!));
     const shown =
       response.status === 200 ? (response.json() as { readonly status: string; readonly billed_characters?: number }) : undefined;
@@ -140,7 +142,7 @@ async function untilState(
       document.wrong.push(`lost: it shows ${shown?.status ?? status}`);
       throw new Error(`d${document.number} is lost`);
     }
-    await delay(PAUSE_MS);
+    await delay(pauseMs);
   }
 }
 

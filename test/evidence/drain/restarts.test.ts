@@ -127,7 +127,7 @@ test.each([
     site.engine.always((asked, response) => {
       const { text } = JSON.parse(asked.body) as { text: string[] };
       const answer = JSON.stringify({ translations: text.map((one) => ({ text: scriptedTranslation(one, 'DE') })) });
-      setTimeout(() => response.end(answer), (7 * answers++) % 20);
+      setTimeout(() => response.end(answer), (7 * answers++) % 60);
     });
     const listeners = LISTENERS;
     // Chosen in advance: uWebSockets.js cannot reuse a port that the system chose for it right away.

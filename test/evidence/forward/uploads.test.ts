@@ -13,8 +13,8 @@ import { memoryOf, sendAll, startNginx, uploadsOf, writeUploadFiles } from './up
 import type { UploadFile } from './upload-run.ts';
 
 const MB = 1_000_000;
-const SIZES = [1, 10, 60, 150].map((mb) => mb * MB);
-const COUNT = 12;
+const SIZES = [1, 10, 40, 100].map((mb) => mb * MB);
+const COUNT = 8;
 const AT_ONCE = 3;
 const EXTRA_BYTES_MAX = 67_108_864;
 const CHARGE = 7;

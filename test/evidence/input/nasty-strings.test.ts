@@ -11,7 +11,7 @@ import { NASTY_STRINGS } from './nasty-strings.ts';
 const AT_ONCE = 8;
 const TEXTS_MAX = 50;
 /** Texts get all of them; other places a share in the gate. */
-const SHARE = NASTY_STRINGS.filter((_nasty, index) => index % sized(4, 1) === 0);
+const SHARE = NASTY_STRINGS.filter((_nasty, index) => index % sized(8, 1) === 0);
 /** Parameters, members of a glossary, parts of a target and fields: all that are tried below. */
 const PLACES = 25;
 
