@@ -20,21 +20,24 @@ interface LedgerTurnsOptions extends Servers {
 }
 
 interface AskedTurn {
-  /** An admission's, or a check's. */
-  readonly admission?: AskedAdmission;
-  readonly resolution?: AskedResolution;
   readonly teamId: string;
   /** As lua/admit.lua and lua/settle.lua read it. */
   readonly words: object;
-  answered(answer: Admission | Resolution | CheckedCaller): void;
+  /** A commit or a release. */
+  readonly settles: boolean;
+  /** Its id, if it reserves. */
+  readonly reserves?: string | undefined;
+  answered(answer: Answer, nowMs?: number): void;
 }
 
-/** The answers of Lua: those of the port, but a reservation is in two numbers; or the operation had no effect. */
-type Answer =
-  | { readonly kind: 'late' | 'look' | 'bounds' }
-  | { readonly kind: 'failed'; readonly message: string }
-  | (Admission & { readonly untilMs?: number; readonly characters?: number })
-  | Resolution;
+/** An answer of the port, but of a reservation Lua only says what is not as it was asked; or of an operation that had no effect. */
+interface Answer {
+  readonly kind: string;
+  readonly untilMs?: number;
+  readonly characters?: number;
+  /** Of one that has failed. */
+  readonly message?: string;
+}
 
 /** How often an operation has been sent, until when it may be. */
 interface Rounds {
@@ -59,11 +62,7 @@ const OPERATIONS_MAX = 128;
 const ROUNDS_MAX = 8;
 /** Beyond the deadline of an admission whose outcome is unknown. */
 const RELEASED_AFTER_MS = 250;
-const TOO_SLOW: StoreUnavailable = { kind: 'unavailable', cause: 'timeout' };
-const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
-const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
-const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
-const REFUSED: StoreUnavailable = { kind: 'unavailable', cause: 'refused' };
+const unavailable = (cause: string): StoreUnavailable => ({ kind: 'unavailable', cause });
 
 /** Operations of a team keep their order. One that had no effect is sent again in a separate call; one whose outcome is unknown never is. */
 export class LedgerTurns implements Ledger {
@@ -85,19 +84,20 @@ export class LedgerTurns implements Ledger {
 
   /** A caller waits for an admission, so it is sent at the end of the turn, after all of the turn's input was read. */
   admit(asked: AskedAdmission): void {
-    const words = admissionWords(asked);
-    this.#ask({ admission: asked, teamId: asked.teamId, words, answered: (answer) => asked.answered(answer as Admission) });
+    const { teamId, requestId, reserve } = asked;
+    const answered: AskedTurn['answered'] = (answer, nowMs) => asked.answered(admissionOf(asked, answer, nowMs));
+    this.#ask({ teamId, words: admissionWords(asked), settles: false, reserves: reserve ? requestId : undefined, answered });
   }
 
   check(asked: AskedCheck): void {
     const words = { id: asked.requestId, key: asked.keyId, check: true, ...callerWords(asked) };
-    this.#ask({ teamId: asked.teamId, words, answered: (answer) => asked.answered(checked(answer)) });
+    this.#ask({ teamId: asked.teamId, words, settles: false, answered: (answer) => asked.answered(checked(answer)) });
   }
 
   /** No caller waits for a resolution: it is sent with the next admission, or after `SETTLE_LINGER_MS`. */
   resolve(asked: AskedResolution): void {
     const words = asked.verdict === 'commit' ? { commit: asked.requestId, characters: asked.characters } : { release: asked.requestId };
-    const turn = { resolution: asked, teamId: asked.teamId, words, answered: (answer: unknown) => asked.answered(answer as Resolution) };
+    const turn: AskedTurn = { teamId: asked.teamId, words, settles: true, answered: (answer) => asked.answered(answer as Resolution) };
     if (this.#add(turn) && this.#turn === undefined) this.#timer ??= setTimeout(this.flush, SETTLE_LINGER_MS);
   }
 
@@ -109,7 +109,7 @@ export class LedgerTurns implements Ledger {
   #add(asked: AskedTurn): boolean {
     if (this.#closed) {
       // Not before the caller has returned.
-      queueMicrotask(() => asked.answered(CLOSED));
+      queueMicrotask(() => asked.answered(unavailable('closed')));
       return false;
     }
     if (this.#waiting.length === 0) this.#untilMs = performance.now() + this.#options.timeoutMs;
@@ -161,20 +161,22 @@ export class LedgerTurns implements Ledger {
   #conclude(call: LedgerCall, reply: ServerReply | StoreUnavailable): void {
     if (reply.kind === 'unavailable') {
       if (reply.cause === 'oom' && call.name === 'turn') return this.#settleOnly(call, reply);
-      for (const { admission } of call.groups.flat()) if (admission !== undefined) this.#releaseLater(admission, call.rounds);
-      return answerAll(call, reply);
+      for (const { teamId, reserves } of call.groups.flat()) if (reserves !== undefined) this.#releaseLater(teamId, reserves, call.rounds);
+      for (const asked of call.groups.flat()) asked.answered(reply);
+      return;
     }
-    const { now, answers } = reply.value as unknown as { readonly now: number; readonly answers: readonly (readonly Answer[])[] };
+    const { now, answers } = reply.value as { readonly now: number; readonly answers: readonly (readonly (Answer | string)[])[] };
     for (const [i, group] of call.groups.entries()) {
       for (const [j, asked] of group.entries()) {
-        const answer = answers[i]![j]!;
+        const found = answers[i]![j]!;
+        // Most have nothing else to say.
+        const answer = typeof found === 'string' ? { kind: found } : found;
         if (answer.kind === 'late' || answer.kind === 'look' || answer.kind === 'bounds') {
           // So are all that follow.
           void this.#again(group.slice(j), call.rounds, answer.kind, now);
           break;
         }
-        if (answer.kind === 'failed') asked.answered(this.#failure(answer.message));
-        else asked.answered(asked.admission === undefined ? (answer as Resolution) : admissionOf(asked.admission, answer as Admission));
+        asked.answered(answer.kind === 'failed' ? this.#failure(answer.message!) : answer, now);
       }
     }
   }
@@ -182,12 +184,12 @@ export class LedgerTurns implements Ledger {
   /** Sends operations of a team that had no effect again, in their order, after what prevented them has been done. */
   async #again(group: AskedTurn[], { untilMs, count, late }: Rounds, because: 'late' | 'look' | 'bounds', nowMs: number): Promise<void> {
     const answer = (fault: StoreUnavailable): void => group.forEach((asked) => asked.answered(fault));
-    if ((because === 'late' && late) || performance.now() >= untilMs) return answer(LATE);
-    if (count + 1 >= ROUNDS_MAX) return answer(UNSETTLED);
+    if ((because === 'late' && late) || performance.now() >= untilMs) return answer(unavailable('late'));
+    if (count + 1 >= ROUNDS_MAX) return answer(unavailable('unsettled'));
     this.#running++;
     try {
       if (because === 'look') {
-        const done = await within(this.#options.catchUp(group[0]!.teamId), untilMs - performance.now()).catch(() => TOO_SLOW);
+        const done = await within(this.#options.catchUp(group[0]!.teamId), untilMs - performance.now()).catch(() => unavailable('timeout'));
         if (isUnavailable(done)) return answer(done);
       }
       const rounds = { untilMs, count: count + 1, late: late || because === 'late', ...(because === 'bounds' ? { nowMs } : {}) };
@@ -201,16 +203,15 @@ export class LedgerTurns implements Ledger {
   #settleOnly(call: LedgerCall, full: StoreUnavailable): void {
     const groups: AskedTurn[][] = [];
     for (const group of call.groups) {
-      for (const asked of group) if (asked.resolution === undefined) asked.answered(full);
-      const settled = group.filter(({ resolution }) => resolution !== undefined);
+      for (const asked of group) if (!asked.settles) asked.answered(full);
+      const settled = group.filter(({ settles }) => settles);
       if (settled.length > 0) groups.push(settled);
     }
     if (groups.length > 0) void this.#send({ ...call, name: 'settle', groups });
   }
 
   /** The caller releases an admission whose outcome is unknown at once. That may come first; after the deadline it cannot. */
-  #releaseLater({ teamId, requestId, reserve }: AskedAdmission, { untilMs }: Rounds): void {
-    if (!reserve) return;
+  #releaseLater(teamId: string, requestId: string, { untilMs }: Rounds): void {
     const release = { teamId, requestId, verdict: 'release', answered: () => undefined, failed: () => undefined } as const;
     setTimeout(() => this.resolve(release), Math.max(0, untilMs - performance.now()) + RELEASED_AFTER_MS).unref();
   }
@@ -219,12 +220,13 @@ export class LedgerTurns implements Ledger {
   #failure(message: string): StoreUnavailable {
     const error = new Error(message);
     error.name = 'ReplyError';
-    return { ...REFUSED, cause: this.#options.causeOf(error) };
+    return unavailable(this.#options.causeOf(error));
   }
 }
 
-function answerAll({ groups }: LedgerCall, answer: StoreUnavailable): void {
-  for (const group of groups) for (const asked of group) asked.answered(answer);
+/** How many characters an admission reserves. */
+function reservedBy({ reserve, charged, characters }: AskedAdmission): number | undefined {
+  return reserve && characters !== undefined ? (charged ?? characters) : undefined;
 }
 
 function callerWords({ address, scope, tag }: Pick<AskedCheck, 'address' | 'scope' | 'tag'>) {
@@ -233,12 +235,13 @@ function callerWords({ address, scope, tag }: Pick<AskedCheck, 'address' | 'scop
 
 /** Members that are `undefined` are not written. */
 function admissionWords(asked: AskedAdmission): object {
-  const { requestId, keyId, characters, reserve, charged, leaseMs, glossary, reportRate, reportPlan } = asked;
+  const { requestId, keyId, characters, leaseMs, glossary, reportRate, reportPlan } = asked;
+  const reserved = reservedBy(asked);
   return {
     id: requestId,
     key: keyId,
-    characters,
-    reserve: reserve && characters !== undefined ? (charged ?? characters) : undefined,
+    characters: characters === reserved ? undefined : characters,
+    reserve: reserved,
     lease: leaseMs,
     glossary: glossary && {
       id: glossary.glossaryId,
@@ -252,17 +255,15 @@ function admissionWords(asked: AskedAdmission): object {
   };
 }
 
-function admissionOf(
-  { requestId, teamId, charged, characters }: AskedAdmission,
-  answer: Admission & { untilMs?: number; characters?: number },
-): Admission {
-  if (answer.kind !== 'admitted') return answer;
-  const { untilMs, characters: open, ...rest } = answer;
-  if (untilMs === undefined) return { ...rest, reservation: undefined };
-  return { ...rest, reservation: { requestId, teamId, characters: open ?? charged ?? characters!, leaseUntilMs: untilMs } };
+function admissionOf(asked: AskedAdmission, answer: Answer, nowMs = 0): Admission {
+  if (answer.kind !== 'admitted') return answer as Admission;
+  const { requestId, teamId, leaseMs } = asked;
+  const { untilMs = nowMs + leaseMs, characters = reservedBy(asked), ...rest } = answer;
+  const reservation = characters === undefined ? undefined : { requestId, teamId, characters, leaseUntilMs: untilMs };
+  return { ...rest, kind: 'admitted', reservation };
 }
 
-function checked(answer: Admission | Resolution | CheckedCaller): CheckedCaller {
+function checked(answer: Answer): CheckedCaller {
   return answer.kind === 'admitted' ? { kind: 'admitted', reservation: undefined } : (answer as CheckedCaller);
 }
 

@@ -52,7 +52,7 @@ export function readLedgerCall(keys: readonly string[], text: string): LedgerCal
 }
 
 function readOperation(teamId: string, words: Words): LedgerOperation {
-  const { id, key, characters, reserve, lease = 0, glossary, report, plan, address, scope, tag } = words;
+  const { id, key, reserve, characters = reserve, lease = 0, glossary, report, plan, address, scope, tag } = words;
   if (id === undefined || key === undefined) {
     const [requestId, verdict] = words.commit === undefined ? ([words.release!, 'release'] as const) : ([words.commit, 'commit'] as const);
     return { kind: 'resolve', requestId, verdict, characters };

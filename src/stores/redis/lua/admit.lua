@@ -43,7 +43,7 @@ end
 
 -- How long a refusal holds: the clock may be nearly a millisecond behind, and the key's expiry or another plan may come first.
 local function holds_for(wait, changes_at, now)
-  return math.max(0, math.min(wait, changes_at - now) - 1)
+  return max(0, min(wait, changes_at - now) - 1)
 end
 
 -- The rates of a request in the order in which they are judged: { of, list, rate }.
@@ -92,7 +92,7 @@ local function subjects_of(team_key, team, op, key, tag, now)
   for i = 1, #subjects do
     fields[i] = subjects[i].field
   end
-  local stored = redis.call('HMGET', team_key, unpack(fields))
+  local stored = call('HMGET', team_key, unpack(fields))
   for i = 1, #subjects do
     open_windows(subjects[i], stored[i], now)
   end
@@ -114,7 +114,7 @@ end
 
 -- The dictionary of the glossary's first pair that fits: exactly, or else by the base codes of the languages, where those are asked for.
 local function dictionary_of(team_key, glossary)
-  local pairs_text = redis.call('HGET', team_key .. ':pairs', glossary.id)
+  local pairs_text = call('HGET', team_key .. ':pairs', glossary.id)
   if not pairs_text then
     return nil, { kind = 'glossary_missing' }
   end
@@ -148,7 +148,7 @@ local function refused_characters(account, op, subjects, characters, now, bounds
       return refusal
     end
   end
-  local limits, ends, of_key, of_team = account.team.limits, account.period.endMs, account.of_key, account.of_team
+  local limits, ends, of_key, of_tests = account.team.limits, account.period.endMs, account.of_key, account.of_tests
   local key_limit = account.key.limits.characters
   if key_limit and of_key.used + of_key.held + characters > key_limit then
     return quota_exceeded(key_limit, ends, 'key')
@@ -157,20 +157,19 @@ local function refused_characters(account, op, subjects, characters, now, bounds
   if tag_limit and account.of_tag.used + characters > tag_limit then
     return quota_exceeded(tag_limit, ends, 'tag')
   end
-  local of_tests = account.of_tests
   if account.uses_allowance then
     if of_tests.used + of_tests.held + characters > limits.testAllowance then
       return quota_exceeded(limits.testAllowance, ends, 'test_keys')
     end
   elseif limits.billing == 'quota' then
-    local charged = of_team.used - of_tests.used + of_team.held - of_tests.held
+    local charged = account.of_team.used + account.of_team.held - (of_tests and of_tests.used + of_tests.held or 0)
     if charged + characters > limits.characterLimit + limits.overageCharacters then
       return quota_exceeded(limits.characterLimit, ends, nil, limits.overageCapMinor)
     end
   else
     local free, required = account.balance.micro - account.balance.held, account.price
     if required > free then
-      local balance, needed = math.floor(free / MICRO_PER_MINOR), math.ceil(required / MICRO_PER_MINOR)
+      local balance, needed = floor(free / MICRO_PER_MINOR), math.ceil(required / MICRO_PER_MINOR)
       return { kind = 'credit_exhausted', balanceMinor = balance, requiredMinor = needed, currency = limits.currency }
     end
   end
@@ -196,93 +195,89 @@ local function open_again(text, plan)
 end
 
 -- A tag's characters in the period come back by the tickets of its windows, as those of windows do.
-local function written_tag_counter(one)
-  return string.format('{"period":%d,"used":%d,"from":%d}', one.period, one.used, one.from)
-end
-
-local function open_tag_counter(text, number, subject)
-  local one = text and cjson.decode(text)
-  if one and one.period == number then
-    return one
-  end
-  return { period = number, used = 0, from = subject.tickets }
-end
-
--- Adds the fields of a reservation, and of what it is held of, to what is written.
-local function reserve(account, op, subjects, characters, now, lease, writes)
-  local n, number, ends = #writes, account.period.number, now + op.lease
-  local function write(field, text)
-    writes[n + 1], writes[n + 2] = field, text
-    n = n + 2
-  end
-  account.of_team.held = account.of_team.held + characters
-  write('count:team:period', written_counter(account.of_team))
-  -- What a key without a limit holds is counted when it gets one.
-  if account.of_key then
-    account.of_key.held = account.of_key.held + characters
-    write('count:key:' .. op.key .. ':period', written_counter(account.of_key))
-  end
-  if account.uses_allowance then
-    account.of_tests.held = account.of_tests.held + characters
-    write('count:test keys:period', written_counter(account.of_tests))
-  end
-  if account.price > 0 then
-    account.balance.held = account.balance.held + account.price
-    write('balance', written_balance(account.balance))
-  end
-  if account.of_tag then
-    account.of_tag.used = account.of_tag.used + characters
-    write('count:tag:' .. op.tag.name .. ':period', written_tag_counter(account.of_tag))
-  end
-  local more = account.uses_allowance and ',"ofAllowance":true' or ''
-  if subjects then
-    local tickets = {}
-    for i = 1, #subjects do
-      tickets[subjects[i].name] = subjects[i].tickets
-    end
-    more = more .. ',"tickets":' .. cjson.encode(tickets)
-  end
-  if op.tag then
-    more = more .. ',"tag":' .. cjson.encode(op.tag)
-  end
-  write('open:' .. op.id, string.format('{"keyId":"%s","characters":%d,"priceMicro":%d,"period":%d,"untilMs":%d%s}', op.key, characters, account.price, number, ends, more))
-  if not lease or ends < tonumber(lease) then
-    write('lease', string.format('%d', ends))
-  end
+local function write_tag_counter(writes, field, one)
+  write(writes, field, format('{"period":%d,"used":%d,"from":%d}', one.period, one.used, one.from), one)
 end
 
 -- What is counted for whom the request's characters are judged, besides the team; most have none of it.
 local function open_account(team_key, op, team, period, key, tag, subjects, of_team, of_tests)
   local number, limits = period.number, team.limits
-  local account = { team = team, period = period, key = key, tag = tag, of_team = period_counter(of_team, number), price = 0 }
-  local function counter(who)
-    return period_counter(redis.call('HGET', team_key, 'count:' .. who .. ':period'), number)
-  end
+  local account = { team = team, period = period, key = key, tag = tag, price = 0 }
+  account.of_team = period_counter(team_key, 'count:team:period', of_team, number)
   if key.limits.characters then
-    account.of_key = counter('key:' .. op.key)
+    account.key_field = 'count:key:' .. op.key .. ':period'
+    account.of_key = period_counter(team_key, account.key_field, call('HGET', team_key, account.key_field), number)
   end
   account.uses_allowance = key.mode == 'test' and limits.testAllowance > 0
-  account.of_tests = (of_tests or account.uses_allowance) and period_counter(of_tests, number) or { used = 0, held = 0 }
+  if of_tests or account.uses_allowance then
+    account.of_tests = period_counter(team_key, 'count:test keys:period', of_tests, number)
+  end
   if tag then
-    local text = redis.call('HGET', team_key, 'count:tag:' .. op.tag.name .. ':period')
-    account.of_tag = open_tag_counter(text, number, subjects[#subjects])
+    account.tag_field = 'count:tag:' .. op.tag.name .. ':period'
+    local text = call('HGET', team_key, account.tag_field)
+    local one = text and take(team_key, account.tag_field, text)
+    account.of_tag = one and one.period == number and one or { period = number, used = 0, from = subjects[#subjects].tickets }
   end
   if limits.billing == 'credit' and op.reserve and not account.uses_allowance then
-    account.balance, account.price = cjson.decode(redis.call('HGET', team_key, 'balance')), op.reserve * limits.minorPerMillion
+    account.balance, account.price = take(team_key, 'balance', call('HGET', team_key, 'balance')), op.reserve * limits.minorPerMillion
   end
   return account
 end
 
-local function admit(team_key, op, now, bounds)
-  local tag_field = 'tag:' .. (op.tag and op.tag.name or '')
-  local got = redis.call('HMGET', team_key, 'team', 'period', 'lease', 'key:' .. op.key, 'used:' .. op.key, 'count:team:period', 'open:' .. op.id, tag_field,
-    'count:test keys:period')
+-- Writes a reservation, and what it is held of.
+local function reserve(writes, account, op, subjects, now, lease)
+  local characters, price, ends = op.reserve, account.price, now + op.lease
+  account.of_team.held = account.of_team.held + characters
+  write_counter(writes, 'count:team:period', account.of_team)
+  -- What a key without a limit holds is counted when it gets one.
+  if account.of_key then
+    account.of_key.held = account.of_key.held + characters
+    write_counter(writes, account.key_field, account.of_key)
+  end
+  if account.uses_allowance then
+    account.of_tests.held = account.of_tests.held + characters
+    write_counter(writes, 'count:test keys:period', account.of_tests)
+  end
+  if price > 0 then
+    account.balance.held = account.balance.held + price
+    write_balance(writes, account.balance)
+  end
+  if account.of_tag then
+    account.of_tag.used = account.of_tag.used + characters
+    write_tag_counter(writes, account.tag_field, account.of_tag)
+  end
+  local held = { keyId = op.key, characters = characters, priceMicro = price, period = account.period.number, untilMs = ends, tag = op.tag }
+  local more = ''
+  if account.uses_allowance then
+    held.ofAllowance, more = true, ',"ofAllowance":true'
+  end
+  if subjects then
+    held.tickets = {}
+    for i = 1, #subjects do
+      held.tickets[subjects[i].name] = subjects[i].tickets
+    end
+    more = more .. ',"tickets":' .. cjson.encode(held.tickets)
+  end
+  if op.tag then
+    more = more .. ',"tag":' .. cjson.encode(op.tag)
+  end
+  local shape = '{"keyId":"%s","characters":%d,"priceMicro":%d,"period":%d,"untilMs":%d%s}'
+  write(writes, 'open:' .. op.id, format(shape, op.key, characters, price, held.period, ends, more), held)
+  if not lease or ends < decode(lease) then
+    write(writes, 'lease', format('%d', ends))
+  end
+end
+
+local function admit(team_key, op, moment)
+  local now, bounds, used_field = moment.ms, moment.bounds, 'used:' .. op.key
+  local got = call('HMGET', team_key, 'team', 'period', 'lease', 'key:' .. op.key, used_field, 'count:team:period', 'open:' .. op.id,
+    op.tag and 'tag:' .. op.tag.name or '', 'count:test keys:period')
   if not got[1] then
     return { kind = 'key_unknown' }
   end
   local team, period, key, tag = decode(got[1]), decode(got[2]), got[4] and decode(got[4]), got[8] and decode(got[8])
-  if period.endMs <= now or got[3] and tonumber(got[3]) <= now then
-    return { kind = 'look' }
+  if period.endMs <= now or got[3] and decode(got[3]) <= now then
+    return 'look'
   end
   if got[7] and not op.check then
     return open_again(got[7], op.plan and team.plan)
@@ -291,45 +286,48 @@ local function admit(team_key, op, now, bounds)
   if refusal then
     return refusal
   end
-  local used = math.max(now, tonumber(got[5] or 0))
+  local used = got[5] and tonumber(got[5]) > now and got[5] or moment.text
   local rates = rates_of(team_key, team, op, key, tag)
   local subjects = subjects_of(team_key, team, op, key, tag, now)
   if subjects and not bounds then
-    return { kind = 'bounds' }
+    return 'bounds'
   end
-  local characters = op.reserve
-  local changes_at = math.min(period.endMs, key.limits.expiresAtMs or math.huge)
-  refusal = refused_by_rate(rates, changes_at, now) or refused_by_window(subjects, characters, changes_at, now, bounds)
+  local changes_at = min(period.endMs, key.limits.expiresAtMs or math.huge)
+  refusal = refused_by_rate(rates, changes_at, now) or refused_by_window(subjects, op.reserve, changes_at, now, bounds)
   if refusal or op.check then
-    redis.call('HSET', team_key, 'used:' .. op.key, used)
-    return refusal or { kind = 'admitted' }
+    call('HSET', team_key, used_field, used)
+    return refusal or 'admitted'
   end
 
   -- From here on the request has taken its place, whatever follows.
   for i = 1, #rates do
-    take_slot(rates[i].list, rates[i].rate, now, op.report)
+    take_slot(rates[i].list, rates[i].rate, moment, op.report)
   end
   local account = open_account(team_key, op, team, period, key, tag, subjects, got[6], got[9])
   local answer, dictionary = nil, nil
-  if op.characters and op.characters > team.limits.maxCharactersPerRequest then
+  local length = op.characters or op.reserve
+  if length and length > team.limits.maxCharactersPerRequest then
     answer = { kind = 'text_too_long', maxCharacters = team.limits.maxCharactersPerRequest }
-  elseif characters then
+  elseif op.reserve then
     if op.glossary then
       dictionary, answer = dictionary_of(team_key, op.glossary)
     end
-    answer = answer or refused_characters(account, op, subjects, characters, now, bounds)
+    answer = answer or refused_characters(account, op, subjects, op.reserve, now, bounds)
   end
-  local writes = { 'used:' .. op.key, used }
-  local reserved = not answer and characters or nil
+  local writes = { 'used:' .. op.key, used, to = team_key }
+  local reserves = op.reserve and not answer
   for i = 1, subjects and #subjects or 0 do
-    count_in_windows(subjects[i], reserved or 0, now, bounds)
-    writes[#writes + 1], writes[#writes + 2] = subjects[i].field, written_windows(subjects[i])
+    count_in_windows(subjects[i], reserves and op.reserve or 0, now, bounds)
+    write(writes, subjects[i].field, written_windows(subjects[i]))
   end
-  if reserved then
-    reserve(account, op, subjects, reserved, now, got[3], writes)
+  if reserves then
+    reserve(writes, account, op, subjects, now, got[3])
   end
-  redis.call('HSET', team_key, unpack(writes))
-  answer = answer or { kind = 'admitted', untilMs = reserved and now + op.lease, dictionaryId = dictionary }
+  call('HSET', team_key, unpack(writes))
+  if not answer and not dictionary and not op.report and not op.plan then
+    return 'admitted'
+  end
+  answer = answer or { kind = 'admitted', dictionaryId = dictionary }
   if op.report then
     answer.rate = rate_standing(rates, now)
     answer.windows = subjects and window_standings(subjects, now, bounds)

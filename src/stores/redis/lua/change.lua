@@ -1,30 +1,28 @@
 -- What can be called. `turn` takes the operations of many teams; `change` is the compare-and-set by which the driver writes everything
 -- else: records, what is due of an account, whole accounts.
 
--- KEYS: the teams' hashes. The call: { deadline, clock?, correction?, windows, teams = { { operation, … }, … } }, an operation being an
--- admission { id, key, … }, a commit { commit = id } or a release { release = id }. What is late does nothing.
+-- KEYS: the teams' hashes. The call: { deadline, clock?, correction?, teams = { { operation, … }, … } }, an operation being an admission
+-- { id, key, … }, a commit { commit = id } or a release { release = id }; and the bounds of windows (windows.lua). What is late does
+-- nothing. An answer is its `kind`, or an object if there is more to it.
 local function turn(keys, args)
-  local asked = cjson.decode(args[1])
-  local now, answers, bounds = time_of(asked), {}, decode(args[2])
+  call, format, floor, max, min = redis.call, string.format, math.floor, math.max, math.min
+  local asked, bounds = cjson.decode(args[1]), decode(args[2])
+  local now, answers = time_of(asked), {}
   local is_late = is_past(asked.deadline, now)
-  -- They are those of one moment: whoever is within its minute is within the others too.
-  if now < bounds.minute[1] or now >= bounds.minute[2] then
-    bounds = nil
-  end
+  -- Bounds are those of one moment: whoever is within its minute is within the others too.
+  local is_within = now >= bounds.minute[1] and now < bounds.minute[2]
+  local moment = { ms = now, text = format('%d', now), day = format('%d', floor(now / DAY_MS)), bounds = is_within and bounds }
   for i = 1, #keys do
-    local ops, of_team, again = asked.teams[i], {}, nil
+    -- What follows an operation that is sent again follows it then, too.
+    local ops, of_team, again = asked.teams[i], {}, is_late and 'late'
     for j = 1, #ops do
-      local op = ops[j]
-      if is_late then
-        of_team[j] = { kind = 'late' }
-      elseif again then
-        -- What follows an operation that is sent again follows it then, too.
-        of_team[j] = again
-      else
+      if not again then
         -- Data of one team that cannot be read is no matter of the others.
-        local done, answer = pcall(op.key and admit or settle, keys[i], op, now, bounds)
+        local done, answer = pcall(ops[j].key and admit or settle, keys[i], ops[j], moment)
         of_team[j] = done and answer or { kind = 'failed', message = tostring(type(answer) == 'table' and answer.err or answer) }
-        again = (of_team[j].kind == 'look' or of_team[j].kind == 'bounds') and of_team[j] or nil
+        again = (answer == 'look' or answer == 'bounds') and answer
+      else
+        of_team[j] = again
       end
     end
     answers[i] = of_team

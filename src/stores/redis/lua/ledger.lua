@@ -1,5 +1,5 @@
 -- The ledger in Redis: admits requests and settles what they reserved, for many teams in one call. These files are concatenated in the
--- order of library.ts; each can be read alone.
+-- order of function-library.ts; each can be read alone.
 --
 -- A team is the hash lingate:{TEAM}, which HGETALL explains. Every value is JSON, written by the registry (driver) or by the ledger (Lua):
 --
@@ -24,6 +24,9 @@ local HOUR_MS = 3600000
 local DAY_MS = 86400000
 local MICRO_PER_MINOR = 1000000
 
+-- None of these can be called while the library is loaded: `turn` looks them up.
+local call, format, floor, max, min
+
 -- 'requests=600/minute characters=1000000/day' as { { per, requests?, characters? }, … }, the shortest window first; nil for none.
 local function listed_windows(text)
   local list, limits = {}, {}
@@ -47,11 +50,40 @@ local function decode(text)
       decoded, decoded_count = {}, 0
     end
     value = cjson.decode(text)
-    local limits = value.limits or value
-    limits.windows = listed_windows(limits.windows)
+    if type(value) == 'table' then
+      local limits = value.limits or value
+      limits.windows = listed_windows(limits.windows)
+    end
     decoded[text], decoded_count = value, decoded_count + 1
   end
   return value
+end
+
+-- Counters and reservations change with each request. What was written of a team last is known by its field, and need not be decoded while
+-- it is still what is stored; whoever takes it may change it.
+local written, written_count = {}, 0
+
+local function take(team_key, field, text)
+  local of_team = written[team_key]
+  local value = of_team and of_team[field]
+  if value and value.text == text then
+    of_team[field] = nil
+    return value
+  end
+  return cjson.decode(text)
+end
+
+-- Adds a field to `writes`, which go to the hash of the team `writes.to`.
+local function write(writes, field, text, value)
+  local n, to = #writes, writes.to
+  writes[n + 1], writes[n + 2] = field, text
+  if value then
+    if written_count >= 10000 then
+      written, written_count = {}, 0
+    end
+    written_count, written[to] = written_count + 1, written[to] or {}
+    written[to][field], value.text = value, text
+  end
 end
 
 -- The time by which a call goes: its server's, corrected if that is wrong, or the one that tests control.
@@ -69,20 +101,18 @@ local function is_past(deadline, now)
 end
 
 -- What is used and held in the period of this number. `requests` are those that were charged.
-local function period_counter(text, number)
-  if text then
-    local one = cjson.decode(text)
-    if one.period == number then
-      return one
-    end
+local function period_counter(team_key, field, text, number)
+  local one = text and take(team_key, field, text)
+  if one and one.period == number then
+    return one
   end
   return { period = number, used = 0, held = 0, requests = 0 }
 end
 
-local function written_counter(one)
-  return string.format('{"period":%d,"used":%d,"held":%d,"requests":%d}', one.period, one.used, one.held, one.requests)
+local function write_counter(writes, field, one)
+  write(writes, field, format('{"period":%d,"used":%d,"held":%d,"requests":%d}', one.period, one.used, one.held, one.requests), one)
 end
 
-local function written_balance(balance)
-  return string.format('{"micro":%d,"held":%d}', balance.micro, balance.held)
+local function write_balance(writes, balance)
+  write(writes, 'balance', format('{"micro":%d,"held":%d}', balance.micro, balance.held), balance)
 end

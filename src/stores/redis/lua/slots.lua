@@ -6,55 +6,55 @@ local SPARE_SLOTS = 128
 
 -- If the clock has stepped back, all slots move with it, so that the newest counts as taken now.
 local function move_slots(list, rate, now)
-  local slots = redis.call('LRANGE', list, -rate, -1)
+  local slots = call('LRANGE', list, -rate, -1)
   local newest = now
   for i = 1, #slots do
-    newest = math.max(newest, tonumber(slots[i]))
+    newest = max(newest, tonumber(slots[i]))
   end
   for i = 1, #slots do
-    slots[i] = string.format('%d', slots[i] - (newest - now))
+    slots[i] = format('%d', slots[i] - (newest - now))
   end
-  redis.call('DEL', list)
+  call('DEL', list)
   for i = 1, #slots do
-    redis.call('RPUSH', list, slots[i])
+    call('RPUSH', list, slots[i])
   end
 end
 
 -- Milliseconds until the subject of this list may have another request.
 local function wait_for_slot(list, rate, now)
-  local at = redis.call('LINDEX', list, -rate)
+  local at = call('LINDEX', list, -rate)
   if not at or now - at >= SECOND_MS then
     return 0
   end
-  if tonumber(at) > now or tonumber(redis.call('LINDEX', list, -1)) > now then
+  if tonumber(at) > now or tonumber(call('LINDEX', list, -1)) > now then
     move_slots(list, rate, now)
-    at = redis.call('LINDEX', list, -rate)
+    at = call('LINDEX', list, -rate)
   end
-  return math.max(0, SECOND_MS - (now - at))
+  return max(0, SECOND_MS - (now - at))
 end
 
 -- `report`: what is taken is counted afterwards.
-local function take_slot(list, rate, now, report)
-  if report and tonumber(redis.call('LINDEX', list, -1) or 0) > now then
-    move_slots(list, rate, now)
+local function take_slot(list, rate, moment, report)
+  if report and tonumber(call('LINDEX', list, '-1') or 0) > moment.ms then
+    move_slots(list, rate, moment.ms)
   end
-  if redis.call('RPUSH', list, now) > rate + SPARE_SLOTS then
-    redis.call('LTRIM', list, -rate, -1)
+  if call('RPUSH', list, moment.text) > rate + SPARE_SLOTS then
+    call('LTRIM', list, -rate, -1)
   end
 end
 
 -- How many slots are taken, of a list whose newest is of now: the first that is younger than a second is found by halving. Those before
 -- it are cut off, so that they do not count again if the clock steps back.
 local function slots_taken(list, rate, now)
-  local low, high = 1, math.min(rate, redis.call('LLEN', list))
+  local low, high = 1, min(rate, call('LLEN', list))
   while low < high do
-    local middle = math.floor((low + high + 1) / 2)
-    if now - redis.call('LINDEX', list, -middle) < SECOND_MS then
+    local middle = floor((low + high + 1) / 2)
+    if now - call('LINDEX', list, -middle) < SECOND_MS then
       low = middle
     else
       high = middle - 1
     end
   end
-  redis.call('LTRIM', list, -low, -1)
+  call('LTRIM', list, -low, -1)
   return low
 end

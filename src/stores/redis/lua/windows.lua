@@ -24,13 +24,13 @@ local function written_windows(subject)
   for i = 1, #PERS do
     local one = subject.windows[PERS[i]]
     if one then
-      list[#list + 1] = string.format(
+      list[#list + 1] = format(
         '{"per":"%s","startMs":%d,"endMs":%d,"from":%d,"requests":%d,"characters":%d}',
         one.per, one.startMs, one.endMs, one.from, one.requests, one.characters
       )
     end
   end
-  return string.format('{"tickets":%d,"windows":[%s]}', subject.tickets, table.concat(list, ','))
+  return format('{"tickets":%d,"windows":[%s]}', subject.tickets, table.concat(list, ','))
 end
 
 -- The clock has stepped back by more than the window's length.
@@ -106,7 +106,7 @@ end
 local function give_back_to_windows(subject, ticket, characters)
   for _, window in pairs(subject.windows) do
     if ticket > window.from then
-      window.characters = math.max(0, window.characters - characters)
+      window.characters = max(0, window.characters - characters)
     end
   end
 end
@@ -125,7 +125,7 @@ local function window_standings(subjects, now, bounds)
         local most = limit[counts]
         if most then
           local of = subject.of ~= 'team' and subject.of or nil
-          list[#list + 1] = { of = of, per = limit.per, counts = counts, limit = most, remaining = math.max(0, most - used[counts]), resetMs = reset }
+          list[#list + 1] = { of = of, per = limit.per, counts = counts, limit = most, remaining = max(0, most - used[counts]), resetMs = reset }
         end
       end
     end
