@@ -88,7 +88,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/over-records.ts',
     'stores/records/record-audit.ts',
     'stores/records/record-outbox.ts',
-    'stores/records/tag-counts.ts',
     'stores/records/usage-rows.ts',
   ],
   // Only what any author can import: no internals.

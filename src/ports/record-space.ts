@@ -32,7 +32,7 @@ export type RecordTable =
   /**
    * By tag, what was charged on the newest day on which anything was: `DAY CHARACTERS REQUESTS`, whole numbers, the day as days since
    * 1970. Commits write it, in the operation that charges. Each of a team's tags has one; the rules are those of `countTag`
-   * (stores/records/tag-counts.ts).
+   * (stores/records/record-tags.ts).
    */
   | 'tag_counts'
   /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */

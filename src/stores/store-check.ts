@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportFinding, StoreFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import type { DocumentCheck } from './document-check.ts';
-import type { GlossaryContents } from './records/glossary-record.ts';
 import { judgeDictionary, judgeTeam } from './team-invariants.ts';
 import type { WholeStore } from './whole-store.ts';
 
@@ -44,7 +43,7 @@ export async function checkStore(
   for await (const account of reader.accounts(suspect)) {
     counts.teams++;
     counts.keys += account.keys.length;
-    counts.glossaries += (await judge(reader, documents, account, nowMs, suspect)).length;
+    counts.glossaries += await judge(reader, documents, account, nowMs, suspect);
     onTeam?.(counts.teams);
   }
   const looks: ((suspected: ReportFinding) => Promise<void>)[] = [...suspicious].map((teamId) => async (suspected) => {
@@ -71,24 +70,18 @@ async function confirmed(look: (suspected: ReportFinding) => Promise<void>, sett
   }
 }
 
-/** Returns the glossaries. */
+/** Returns how many glossaries there are. */
 async function judge(
   reader: WholeStore,
   documents: DocumentCheck | undefined,
   account: WholeAccount,
   nowMs: number,
   report: ReportFinding,
-): Promise<readonly GlossaryContents[]> {
+): Promise<number> {
   const { teamId } = account.team;
-  let glossaries: readonly GlossaryContents[] = [];
-  try {
-    glossaries = judgeTeam(account, nowMs, report);
-  } catch (error) {
-    report({ what: 'team', teamId, detail: `its contents cannot be judged (${error instanceof Error ? error.name : 'unknown'})` });
-  }
+  const glossaries = judgeTeam(account, nowMs, report);
   await documents?.judgeTeam(account, nowMs, report);
-  for (const dictionary of glossaries.flatMap(({ dictionaries }) => dictionaries)) {
+  for (const dictionary of glossaries.flatMap(({ dictionaries }) => dictionaries))
     await judgeDictionary(teamId, dictionary, await reader.entries(teamId, dictionary.dictionaryId), report);
-  }
-  return glossaries;
+  return glossaries.length;
 }

@@ -9,7 +9,7 @@ import type { EndedPeriod } from '../ports/usage-history.ts';
 import type { ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { UNMARKED } from './records/copy-mark.ts';
 import { DOCUMENT_TOTALS } from './records/document-record.ts';
-import { readGlossary, readTotals, TOTALS } from './records/glossary-record.ts';
+import { GLOSSARIES, GLOSSARY_TOTALS, readTotals } from './records/glossary-record.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 import { daysOf } from './records/usage-rows.ts';
 import type { WholeStore } from './whole-store.ts';
@@ -98,8 +98,8 @@ function copiedRecords({ records }: WholeAccount): WholeAccount['records'] {
 /** The entries of all dictionaries. */
 async function entriesOf(store: WholeStore, { team: { teamId }, records }: WholeAccount, report: ReportFinding): Promise<NewBlob[]> {
   const blobs: NewBlob[] = [];
-  for (const { id, value } of records.filter(({ table }) => table === 'glossaries')) {
-    for (const { dictionaryId: blobId } of readGlossary(id, value).dictionaries) {
+  for (const { value } of records.filter(({ table }) => table === 'glossaries')) {
+    for (const { dictionaryId: blobId } of GLOSSARIES.read(value).dictionaries) {
       const pieces = await store.entries(teamId, blobId);
       if (pieces === undefined) report({ what: 'dictionary', teamId, detail: `dictionary ${blobId} has no entries` });
       else blobs.push({ blobId, pieces });
@@ -156,7 +156,9 @@ class Tally {
     }
     counts.balanceMicro += team.balanceMicro;
     counts.heldCharacters += standing.heldCharacters;
-    counts.glossaryBytes += readTotals(records.find(({ table, id }) => table === TOTALS.table && id === TOTALS.id)?.value).bytes;
+    counts.glossaryBytes += readTotals(
+      records.find(({ table, id }) => table === GLOSSARY_TOTALS.table && id === GLOSSARY_TOTALS.id)?.value,
+    ).bytes;
     // In the order of teams.
     this.#teams.update(canonical(comparable(account)));
     for (const { blobId, pieces } of attach) {

@@ -1,20 +1,17 @@
 // Glossaries as records: a record each, its language pairs as admissions read them, and a team's totals.
 import type { DictionaryRecord, GlossaryRecord } from '../../ports/glossary-store.ts';
-import type { RecordName, StoredRecord } from '../../ports/record-space.ts';
-import type { TeamTable } from './record-tables.ts';
+import type { RecordName } from '../../ports/record-space.ts';
+import { joined, JsonTable } from './json-table.ts';
+import type { Writes } from './json-table.ts';
 
-export interface GlossaryContents extends Omit<GlossaryRecord, 'dictionaries'> {
-  readonly dictionaries: readonly DictionaryContents[];
-}
-
-export interface DictionaryContents extends DictionaryRecord {
+export interface StoredDictionary extends DictionaryRecord {
   /** UTF-8 length of all terms and translations. */
   readonly bytes: number;
 }
 
-/** A glossary with the bytes of its dictionaries, and its place among the team's glossaries. */
-export interface KeptGlossary extends GlossaryContents {
-  /** Increases with each glossary that a team creates. */
+export interface StoredGlossary extends Omit<GlossaryRecord, 'dictionaries'> {
+  readonly dictionaries: readonly StoredDictionary[];
+  /** Its place among the team's glossaries: increases with each that the team creates. */
   readonly order: number;
 }
 
@@ -27,59 +24,40 @@ export interface GlossaryTotals {
   readonly order: number;
 }
 
-const NONE: GlossaryTotals = { count: 0, bytes: 0, order: 0 };
-type DictionaryRow = readonly [id: string, sourceLang: string, targetLang: string, entryCount: number, bytes: number];
-
-export function glossaryName(id: string): RecordName {
-  return { table: 'glossaries', id };
-}
-
-export const TOTALS: RecordName = { table: 'totals', id: 'glossaries' };
-
-/** A glossary's two records. */
-export function glossaryRecords({ glossaryId, dictionaries, ...glossary }: KeptGlossary): readonly StoredRecord[] {
-  const rows = dictionaries.map((one): DictionaryRow => [one.dictionaryId, one.sourceLang, one.targetLang, one.entryCount, one.bytes]);
-  return [
-    { ...glossaryName(glossaryId), value: JSON.stringify({ ...glossary, dictionaries: rows }) },
-    { table: 'pairs', id: glossaryId, value: pairsText(dictionaries) },
-  ];
-}
-
-export function readGlossary(glossaryId: string, text: string): KeptGlossary {
-  const { dictionaries, ...glossary } = JSON.parse(text) as Omit<KeptGlossary, 'dictionaries'> & {
-    readonly dictionaries: readonly DictionaryRow[];
-  };
-  const held = dictionaries.map(([dictionaryId, sourceLang, targetLang, entryCount, bytes]): DictionaryContents => ({
-    dictionaryId,
-    sourceLang,
-    targetLang,
-    entryCount,
-    bytes,
-  }));
-  return { ...glossary, glossaryId, dictionaries: held };
-}
-
-/** Without glossaries there is nothing to add up. */
-export function totalsChange(totals: GlossaryTotals): { readonly put: readonly StoredRecord[]; readonly remove: readonly RecordName[] } {
-  return totals.count === 0 ? { put: [], remove: [TOTALS] } : { put: [{ ...TOTALS, value: JSON.stringify(totals) }], remove: [] };
-}
+export const GLOSSARIES = new JsonTable<StoredGlossary>('glossaries');
+/** Without glossaries there is none. */
+export const GLOSSARY_TOTALS: RecordName = { table: 'totals', id: 'glossaries' };
 
 export function readTotals(text: string | undefined): GlossaryTotals {
-  return text === undefined ? NONE : (JSON.parse(text) as GlossaryTotals);
+  return text === undefined ? { count: 0, bytes: 0, order: 0 } : (JSON.parse(text) as GlossaryTotals);
 }
 
-/** Without what is kept beside it. */
-export function shownGlossary({ order: _order, dictionaries, ...glossary }: KeptGlossary): GlossaryRecord {
+/** A glossary in place of what it was, with its pairs and the totals. */
+export function glossaryWrites(totals: GlossaryTotals, before: StoredGlossary | undefined, after: StoredGlossary | undefined): Writes {
+  const count = totals.count + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
+  const bytes = totals.bytes + bytesIn(after) - bytesIn(before);
+  const sums = JSON.stringify({ count, bytes, order: Math.max(totals.order, after?.order ?? 0) } satisfies GlossaryTotals);
+  const counted = count === 0 ? { remove: [GLOSSARY_TOTALS] } : { put: [{ ...GLOSSARY_TOTALS, value: sums }] };
+  if (after === undefined) {
+    const { glossaryId } = before!;
+    return joined(counted, GLOSSARIES.remove(glossaryId, before!), { remove: [{ table: 'pairs', id: glossaryId }] });
+  }
+  const pairs = { table: 'pairs', id: after.glossaryId, value: pairsText(after) } as const;
+  return joined(counted, GLOSSARIES.put(after.glossaryId, after), { put: [pairs] });
+}
+
+export function bytesIn(glossary: Pick<StoredGlossary, 'dictionaries'> | undefined): number {
+  return (glossary?.dictionaries ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Without what is stored beside it. */
+export function shownGlossary({ order: _order, dictionaries, ...glossary }: StoredGlossary): GlossaryRecord {
   return { ...glossary, dictionaries: dictionaries.map(({ bytes: _bytes, ...dictionary }) => dictionary) };
 }
 
-function languagePair(sourceLang: string, targetLang: string): string {
-  return `${sourceLang}|${targetLang}`;
-}
-
 /** `<source>|<target>:<dictionary>` of each dictionary, separated by spaces. */
-function pairsText(dictionaries: GlossaryRecord['dictionaries']): string {
-  return dictionaries.map((one) => `${languagePair(one.sourceLang, one.targetLang)}:${one.dictionaryId}`).join(' ');
+export function pairsText({ dictionaries }: Pick<StoredGlossary, 'dictionaries'>): string {
+  return dictionaries.map((one) => `${one.sourceLang}|${one.targetLang}:${one.dictionaryId}`).join(' ');
 }
 
 /** Of a glossary's record in the table `pairs`, for admissions. */
@@ -89,23 +67,4 @@ export function readPairs(text: string): { readonly sourceLang: string; readonly
     targetLang: targetLang!,
     dictionaryId: dictionaryId!,
   }));
-}
-
-/** Those of a team in order of creation, by its tables; what contradicts itself is passed to `found`. */
-export function readGlossaryTables(
-  table: (name: TeamTable) => ReadonlyMap<string, string>,
-  found: (what: string, detail: string) => void,
-): { readonly glossaries: readonly GlossaryContents[]; readonly glossaryBytes: number } {
-  const [glossaries, pairs] = [table('glossaries'), table('pairs')];
-  const kept = [...glossaries].map(([id, text]) => readGlossary(id, text)).toSorted((one, other) => one.order - other.order);
-  for (const { glossaryId, dictionaries } of kept) {
-    if (pairs.get(glossaryId) !== pairsText(dictionaries)) {
-      found('glossary', `glossary ${glossaryId} has pairs that differ from its dictionaries`);
-    }
-  }
-  for (const id of pairs.keys()) if (!glossaries.has(id)) found('glossary', `glossary ${id} has pairs but no record`);
-  const { count, bytes, order } = readTotals(table('totals').get(TOTALS.id));
-  if (count !== kept.length) found('glossary', `it is recorded with ${count} glossaries but has ${kept.length}`);
-  if (order < (kept.at(-1)?.order ?? 0)) found('glossary', 'its next glossary would not be the last in order');
-  return { glossaries: kept.map(({ order: _order, ...glossary }) => glossary), glossaryBytes: bytes };
 }

@@ -1,6 +1,6 @@
 // A team's keys as operators change them: what a change is, and the audit entry and the event that belong to it.
 import { keyDifference, newKeyDifference } from '../../domain/audit-entry.ts';
-import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import { changedLimits, keyStatus } from '../../domain/key-limits.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -35,7 +35,7 @@ function creation(key: NewKey, { key: known, nowMs }: GroupHead, by: Audited | u
   const { digest, limits = {}, ...named } = key;
   const status = keyStatus(false, limits, nowMs);
   const result: KeyRecord = { ...named, limits, status, createdAtMs: nowMs, lastUsedAtMs: undefined };
-  return { result, key: { record: result, digest }, event: keyEvent('key_created', result), ...audited(by, newKeyDifference(key)) };
+  return { result, key: { record: result, digest }, event: keyEvent('key_created', result), audit: by && { by, ...newKeyDifference(key) } };
 }
 
 function update(key: KeyRecord, change: KeyChange, nowMs: number, by: Audited | undefined): GroupChange<KeyRecord> {
@@ -44,21 +44,12 @@ function update(key: KeyRecord, change: KeyChange, nowMs: number, by: Audited | 
   const result: KeyRecord = { ...key, label, limits, status: key.status === 'revoked' ? 'revoked' : keyStatus(disabled, limits, nowMs) };
   const difference = keyDifference(key, result);
   if (difference === undefined) return { result: key };
-  return { result, key: { record: result }, event: keyEvent('key_updated', result), ...audited(by, difference) };
+  return { result, key: { record: result }, event: keyEvent('key_updated', result), audit: by && { by, ...difference } };
 }
 
 /** Writes nothing if the key is revoked already; without an audit entry if nobody ordered it. */
 function revocation(key: KeyRecord, by?: Audited): GroupChange<KeyRecord> {
   if (key.status === 'revoked') return { result: key };
   const result: KeyRecord = { ...key, status: 'revoked' };
-  return {
-    result,
-    key: { record: result },
-    event: keyEvent('key_revoked', result),
-    ...audited(by, keyDifference(key, result)),
-  };
-}
-
-function audited(by: Audited | undefined, difference: AuditDifference | undefined): Pick<GroupChange<unknown>, 'audit'> {
-  return by === undefined || difference === undefined ? {} : { audit: { by, ...difference } };
+  return { result, key: { record: result }, event: keyEvent('key_revoked', result), audit: by && { by, ...keyDifference(key, result)! } };
 }

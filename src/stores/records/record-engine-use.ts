@@ -4,14 +4,14 @@ import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { EngineUse, EngineUsed, SentCharacters } from '../../ports/engine-use.ts';
 import type { KeptEvent } from '../../ports/outbox.ts';
-import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
 import { newEvent } from './event-record.ts';
+import { joined, JsonTable } from './json-table.ts';
 
 /** What a process that has not reported for so long has sent is added to the rest. */
 const QUIET_MS = 600_000;
 
-/** A record as stored. */
-interface KeptUse {
+interface StoredUse {
   readonly startMs: number;
   readonly endMs: number;
   readonly most: number;
@@ -22,6 +22,8 @@ interface KeptUse {
   readonly isReached: boolean;
 }
 
+const USES = new JsonTable<StoredUse>('engines');
+
 export class RecordEngineUse implements EngineUse {
   readonly #space: RecordSpace;
 
@@ -30,38 +32,37 @@ export class RecordEngineUse implements EngineUse {
   }
 
   async add(sent: SentCharacters): Promise<EngineUsed | StoreUnavailable> {
-    const name: RecordName = { table: 'engines', id: `${sent.engine} ${sent.cap.per}` };
-    const used = await this.#space.change(SHARED_RECORDS, [name], ([value], { nowMs }) => {
-      const before = value === undefined ? undefined : (JSON.parse(value) as KeptUse);
-      const kept = added(before, sent, nowMs);
-      const { startMs, endMs, isReached } = kept;
+    const id = `${sent.engine} ${sent.cap.per}`;
+    const used = await this.#space.change(SHARED_RECORDS, [USES.name(id)], ([value], { nowMs }) => {
+      const before = USES.read(value);
+      const after = added(before, sent, nowMs);
+      const { startMs, endMs, isReached } = after;
       const reachesNow = isReached && !(before?.startMs === startMs && before.isReached);
-      const result: EngineUsed = { startMs, endMs, nowMs, characters: sumOf(kept), reachesNow };
-      const { put, index } = reachesNow && sent.tells ? newEvent(limitEvent(sent, result)) : { put: [], index: [] };
-      return { result, put: [{ ...name, value: JSON.stringify(kept) }, ...put], index };
+      const result: EngineUsed = { startMs, endMs, nowMs, characters: sumOf(after), reachesNow };
+      return { result, ...joined(USES.put(id, after), reachesNow && sent.tells ? newEvent(limitEvent(sent, result)) : {}) };
     });
     // The group of the shared records always exists.
     return used!;
   }
 }
 
-function added(before: KeptUse | undefined, { cap, process, report, characters }: SentCharacters, nowMs: number): KeptUse {
+function added(before: StoredUse | undefined, { cap, process, report, characters }: SentCharacters, nowMs: number): StoredUse {
   const window = windowAt(cap.per, nowMs);
   const current = before !== undefined && before.startMs === window.startMs ? before : undefined;
-  const base: KeptUse = current ?? { ...window, most: cap.most, characters: 0, by: {}, isReached: false };
+  const base: StoredUse = current ?? { ...window, most: cap.most, characters: 0, by: {}, isReached: false };
   const [last = 0, sum = 0] = base.by[process] ?? [];
   // What comes back in a process's first report was counted in a window that is over.
   const counted = base.by[process] === undefined ? Math.max(0, characters) : characters;
   const own = [Math.max(last, report), report > last ? sum + counted : sum, nowMs] as const;
   const others = Object.entries(base.by).filter(([name]) => name !== process);
   const quiet = others.filter(([, [, , atMs]]) => nowMs - atMs > QUIET_MS);
-  const kept: KeptUse = {
+  const use: StoredUse = {
     ...base,
     most: cap.most,
     characters: base.characters + quiet.reduce((all, [, [, one]]) => all + one, 0),
     by: Object.fromEntries([...others.filter((one) => !quiet.includes(one)), [process, own]]),
   };
-  return { ...kept, isReached: sumOf(kept) >= cap.most };
+  return { ...use, isReached: sumOf(use) >= cap.most };
 }
 
 /** The engine is in place of the team. */
@@ -70,6 +71,6 @@ function limitEvent({ engine, cap: { per, most } }: SentCharacters, { nowMs, cha
   return { id: `engine-${engine}-limit-${per}-${nowMs}`, teamId: engine, atMs: nowMs, facts };
 }
 
-function sumOf({ characters, by }: KeptUse): number {
+function sumOf({ characters, by }: StoredUse): number {
   return Object.values(by).reduce((sum, [, one]) => sum + one, characters);
 }

@@ -18,12 +18,19 @@ import type {
   NewGlossary,
 } from '../../ports/glossary-store.ts';
 import type { GroupChange, GroupHead, NewBlob, RecordSpace } from '../../ports/record-space.ts';
-import { glossaryName, glossaryRecords, readGlossary, readTotals, shownGlossary, TOTALS, totalsChange } from './glossary-record.ts';
-import type { DictionaryContents, GlossaryTotals, KeptGlossary } from './glossary-record.ts';
+import { bytesIn, GLOSSARIES, GLOSSARY_TOTALS, glossaryWrites, readTotals, shownGlossary } from './glossary-record.ts';
+import type { GlossaryTotals, StoredDictionary, StoredGlossary } from './glossary-record.ts';
+
+type TeamHead = GroupHead & { readonly limits: TeamLimits };
+
+/** What becomes of a glossary: `undefined` leaves it as it is, `null` removes it. */
+interface Decided<Result> extends Pick<GroupChange<unknown>, 'audit'> {
+  readonly result: Result;
+  readonly next?: StoredGlossary | null;
+}
 
 /** From a glossary and its team's totals as they are. */
-type Decide<Result> = (glossary: KeptGlossary | undefined, totals: GlossaryTotals, team: TeamHead) => GroupChange<Result>;
-type TeamHead = GroupHead & { readonly limits: TeamLimits };
+type Decide<Result> = (known: StoredGlossary | undefined, totals: GlossaryTotals, team: TeamHead) => Decided<Result>;
 
 export class RecordGlossaries implements GlossaryStore {
   readonly #space: RecordSpace;
@@ -32,48 +39,40 @@ export class RecordGlossaries implements GlossaryStore {
     this.#space = space;
   }
 
-  async create(glossary: NewGlossary, teamBytesMax = Infinity): Promise<GlossaryCreation | StoreUnavailable> {
-    const { glossaryId, teamId, name, dictionaries } = glossary;
+  async create(
+    { glossaryId, teamId, name, dictionaries }: NewGlossary,
+    teamBytesMax = Infinity,
+  ): Promise<GlossaryCreation | StoreUnavailable> {
     const added = newDictionaries(dictionaries);
-    const held = heldBy(dictionaries, added, undefined);
-    const judge = (totals: GlossaryTotals, { limits: { maxGlossaries } }: TeamHead): GlossaryCreation | undefined => {
-      if (totals.count >= maxGlossaries) return { kind: 'limit_reached', maxGlossaries };
-      return refusedBytes(totals.bytes, totals.bytes + sumOf(held), teamBytesMax, maxGlossaries);
+    const decide: Decide<GlossaryCreation> = (known, totals, { limits: { maxGlossaries }, nowMs }) => {
+      // The creation has been delivered twice.
+      if (known !== undefined) return { result: { kind: 'created', glossary: shownGlossary(known) } };
+      if (totals.count >= maxGlossaries) return { result: { kind: 'limit_reached', maxGlossaries } };
+      // Not the number of glossaries: after a deletion two would get the same order.
+      const order = totals.order + 1;
+      const next = { glossaryId, name, revision: 1, createdAtMs: nowMs, order, dictionaries: heldBy(dictionaries, added, undefined) };
+      const refused = refusedBytes(totals, undefined, next, teamBytesMax, maxGlossaries);
+      return refused ?? { result: { kind: 'created', glossary: shownGlossary(next) }, next };
     };
     if (added.some(({ blob }) => isLarge(blob.pieces))) {
       // Judged again below: here it avoids writing pieces for a glossary that will be refused anyway.
-      const foreseen = await this.#decide<GlossaryCreation | 'room'>(teamId, glossaryId, (known, totals, group) => ({
-        result: known === undefined ? (judge(totals, group) ?? 'room') : 'room',
-      }));
-      if (foreseen !== 'room') return foreseen ?? { kind: 'team_unknown' };
+      const foreseen = await this.#change<GlossaryCreation>(teamId, glossaryId, (...found) => ({ result: decide(...found).result }));
+      if (foreseen?.kind !== 'created') return foreseen ?? { kind: 'team_unknown' };
     }
-    return this.#write<GlossaryCreation>(teamId, glossaryId, added, { kind: 'team_unknown' }, (known, totals, group) => {
-      // The creation has been delivered twice.
-      if (known !== undefined) return { result: { kind: 'created', glossary: shownGlossary(known) } };
-      const refused = judge(totals, group);
-      if (refused !== undefined) return { result: refused };
-      // Not the number of glossaries: after a deletion two would get the same order.
-      const order = totals.order + 1;
-      const created = { glossaryId, name, revision: 1, createdAtMs: group.nowMs, order, dictionaries: held };
-      const next = { count: totals.count + 1, bytes: totals.bytes + sumOf(held), order };
-      return {
-        result: { kind: 'created', glossary: shownGlossary(created) },
-        put: [...glossaryRecords(created), ...totalsChange(next).put],
-      };
-    });
+    return this.#write(teamId, glossaryId, added, { kind: 'team_unknown' }, decide);
   }
 
   async list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
     const found = await this.#space.list(teamId, 'glossaries');
     if (isUnavailable(found)) return found;
-    const glossaries = [...found].map(([id, text]) => readGlossary(id, text));
+    const glossaries = [...found.values()].map((text) => GLOSSARIES.read(text));
     return glossaries.toSorted((one, other) => one.order - other.order).map(shownGlossary);
   }
 
   async find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable> {
-    const found = await this.#space.read(teamId, [glossaryName(glossaryId)]);
+    const found = await this.#space.read(teamId, [GLOSSARIES.name(glossaryId)]);
     if (isUnavailable(found)) return found;
-    return found[0] === undefined ? undefined : shownGlossary(readGlossary(glossaryId, found[0]));
+    return found[0] === undefined ? undefined : shownGlossary(GLOSSARIES.read(found[0]));
   }
 
   async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
@@ -81,46 +80,31 @@ export class RecordGlossaries implements GlossaryStore {
     return pieces === undefined || isUnavailable(pieces) ? pieces : new ReadEntries(pieces);
   }
 
-  async change(change: GlossaryChange, teamBytesMax = Infinity): Promise<GlossaryChanged | StoreUnavailable> {
+  change(change: GlossaryChange, teamBytesMax = Infinity): Promise<GlossaryChanged | StoreUnavailable> {
     const { teamId, glossaryId, name, revision, dictionaries } = change;
     const added = newDictionaries(dictionaries);
     return this.#write<GlossaryChanged>(teamId, glossaryId, added, { kind: 'missing' }, (known, totals, { limits }) => {
       if (known === undefined) return { result: { kind: 'missing' } };
       if (known.revision !== revision) return { result: { kind: 'outdated' } };
-      const held = heldBy(dictionaries, added, known);
-      const bytes = totals.bytes - sumOf(known.dictionaries) + sumOf(held);
-      const refused = refusedBytes(totals.bytes, bytes, teamBytesMax, limits.maxGlossaries);
-      if (refused !== undefined) return { result: refused };
-      const changed = { ...known, name, revision: revision + 1, dictionaries: held };
-      return {
-        result: { kind: 'changed', glossary: shownGlossary(changed) },
-        put: [...glossaryRecords(changed), ...totalsChange({ ...totals, bytes }).put],
-        detach: known.dictionaries.filter((one) => !held.some((other) => other.dictionaryId === one.dictionaryId)).map(idOf),
-      };
+      const next = { ...known, name, revision: revision + 1, dictionaries: heldBy(dictionaries, added, known) };
+      const refused = refusedBytes(totals, known, next, teamBytesMax, limits.maxGlossaries);
+      return refused ?? { result: { kind: 'changed', glossary: shownGlossary(next) }, next };
     });
   }
 
   ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
-    return this.#space.groupOf(glossaryName(glossaryId));
+    return this.#space.groupOf(GLOSSARIES.name(glossaryId));
   }
 
   async remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable> {
-    const removed = await this.#decide<boolean>(teamId, glossaryId, (known, totals) => {
+    const removed = await this.#change<boolean>(teamId, glossaryId, (known) => {
       if (known === undefined) return { result: false };
-      const { dictionaries } = known;
-      const { put, remove } = totalsChange({ ...totals, count: totals.count - 1, bytes: totals.bytes - sumOf(dictionaries) });
-      return {
-        result: true,
-        put,
-        remove: [glossaryName(glossaryId), { table: 'pairs', id: glossaryId }, ...remove],
-        detach: dictionaries.map(idOf),
-        ...(by === undefined ? {} : { audit: { by, ...glossaryRemoval(known) } }),
-      };
+      return { result: true, next: null, audit: by && { by, ...glossaryRemoval(known) } };
     });
     return removed ?? false;
   }
 
-  /** `decide` with new dictionaries, which are prepared before, and attached if it writes anything. */
+  /** A change with new dictionaries, which are prepared before, and attached if it writes anything. */
   async #write<Result extends GlossaryCreation | GlossaryChanged>(
     teamId: string,
     glossaryId: string,
@@ -131,24 +115,29 @@ export class RecordGlossaries implements GlossaryStore {
     const blobs = added.map(({ blob }) => blob);
     const failed = await this.#space.prepare(teamId, blobs);
     if (failed !== undefined) return failed;
-    const done = await this.#decide<Result>(teamId, glossaryId, (known, totals, group) => {
-      const decided = decide(known, totals, group);
-      return decided.put === undefined ? decided : { ...decided, attach: blobs };
-    });
-    const result = done ?? missing;
+    const result = (await this.#change(teamId, glossaryId, decide, blobs)) ?? missing;
     if (result.kind === missing.kind) await this.#space.abandon(teamId, blobs);
     return result;
   }
 
-  #decide<Result>(teamId: string, glossaryId: string, decide: Decide<Result>): Promise<Result | undefined | StoreUnavailable> {
-    return this.#space.change(teamId, [glossaryName(glossaryId), TOTALS], ([glossary, totals], group) =>
-      decide(glossary === undefined ? undefined : readGlossary(glossaryId, glossary), readTotals(totals), group as TeamHead),
-    );
+  #change<Result>(
+    teamId: string,
+    glossaryId: string,
+    decide: Decide<Result>,
+    attach: readonly NewBlob[] = [],
+  ): Promise<Result | undefined | StoreUnavailable> {
+    return this.#space.change<Result>(teamId, [GLOSSARIES.name(glossaryId), GLOSSARY_TOTALS], ([text, sums], team) => {
+      const [known, totals] = [GLOSSARIES.read(text), readTotals(sums)];
+      const { result, next, audit } = decide(known, totals, team as TeamHead);
+      if (next === undefined) return { result };
+      const detach = idsOf(known).filter((id) => !idsOf(next).includes(id));
+      return { result, ...glossaryWrites(totals, known, next ?? undefined), attach, detach, audit };
+    });
   }
 }
 
 interface AddedDictionary {
-  readonly contents: DictionaryContents;
+  readonly contents: StoredDictionary;
   readonly blob: NewBlob;
 }
 
@@ -166,21 +155,24 @@ function newDictionaries(dictionaries: readonly (DictionaryRecord | NewDictionar
 function heldBy(
   dictionaries: readonly { readonly dictionaryId: string }[],
   added: readonly AddedDictionary[],
-  known: KeptGlossary | undefined,
-): readonly DictionaryContents[] {
+  known: StoredGlossary | undefined,
+): readonly StoredDictionary[] {
   const all = new Map([...(known?.dictionaries ?? []), ...added.map(({ contents }) => contents)].map((one) => [one.dictionaryId, one]));
   return dictionaries.flatMap(({ dictionaryId }) => all.get(dictionaryId) ?? []);
 }
 
 /** A change that does not increase them is never refused. */
-function refusedBytes(before: number, after: number, teamBytesMax: number, maxGlossaries: number): BytesReached | undefined {
-  return after > teamBytesMax && after > before ? { kind: 'bytes_reached', maxGlossaries } : undefined;
+function refusedBytes(
+  { bytes }: GlossaryTotals,
+  before: StoredGlossary | undefined,
+  after: StoredGlossary,
+  teamBytesMax: number,
+  maxGlossaries: number,
+): { readonly result: BytesReached } | undefined {
+  const more = bytesIn(after) - bytesIn(before);
+  return more > 0 && bytes + more > teamBytesMax ? { result: { kind: 'bytes_reached', maxGlossaries } } : undefined;
 }
 
-function sumOf(dictionaries: readonly DictionaryContents[]): number {
-  return dictionaries.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function idOf({ dictionaryId }: DictionaryContents): string {
-  return dictionaryId;
+function idsOf(glossary: StoredGlossary | null | undefined): readonly string[] {
+  return (glossary?.dictionaries ?? []).map(({ dictionaryId }) => dictionaryId);
 }

@@ -1,13 +1,13 @@
 // Tags with settings over a record space: admissions read the settings, and count what is used in a record beside them.
 import { tagDifference } from '../../domain/audit-entry.ts';
-import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
+import type { Audited } from '../../domain/audit-entry.ts';
 import { dayOf } from '../../domain/period.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { TagSettings } from '../../domain/request-tag.ts';
 import type { GroupHead, GroupPeriod, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import type { SetTag, TagChanged, TagRegistry } from '../../ports/tag-registry.ts';
-import { chargedSince, tagTotals } from './tag-counts.ts';
+import { chargedSince } from './record-tags.ts';
 import { firstTagUses, readTagSettings, TagUses, writtenTagSettings } from '../../ledger/tag-uses.ts';
 
 const TOTALS: RecordName = { table: 'totals', id: 'tag_limits' };
@@ -22,26 +22,24 @@ export class RecordTagRegistry implements TagRegistry {
   }
 
   /** What requests write meanwhile is only read for a tag that has no settings yet: a change of others must not wait for a calm moment. */
-  async set(teamId: string, tag: string, settings: TagSettings, most: number, by?: Audited): Promise<TagChanged | StoreUnavailable> {
-    const known = await this.#change(teamId, tag, settings, by);
-    if (isUnavailable(known)) return known;
-    const changed = known ? 'set' : await this.#add(teamId, tag, settings, most, by);
-    if (isUnavailable(changed)) return changed;
-    if (changed === 'limit_reached') return { kind: 'limit_reached', most };
-    const found = changed === 'set' ? await this.find(teamId, tag) : undefined;
-    if (isUnavailable(found)) return found;
-    // Without it, the team or the settings have been deleted meanwhile.
-    return found === undefined ? { kind: 'team_unknown' } : { kind: 'set', tag: found };
+  set(teamId: string, tag: string, settings: TagSettings, most: number, by?: Audited): Promise<TagChanged | StoreUnavailable> {
+    return answering(async (): Promise<TagChanged> => {
+      const isKnown = answered(await this.#change(teamId, tag, settings, by));
+      const changed = isKnown === true ? 'set' : answered(await this.#add(teamId, tag, settings, most, by));
+      if (changed === 'limit_reached') return { kind: 'limit_reached', most };
+      const found = answered(await this.find(teamId, tag));
+      // Without it, the team or the settings have been deleted meanwhile.
+      return found === undefined ? { kind: 'team_unknown' } : { kind: 'set', tag: found };
+    });
   }
 
-  /** False if the tag has no settings, or there is no such team. */
-  async #change(teamId: string, tag: string, settings: TagSettings, by: Audited | undefined): Promise<boolean | StoreUnavailable> {
-    const changed = await this.#space.change<boolean>(teamId, [limitsName(tag)], ([known]) => {
+  /** False if the tag has no settings. */
+  #change(teamId: string, tag: string, settings: TagSettings, by: Audited | undefined): Promise<boolean | undefined | StoreUnavailable> {
+    return this.#space.change<boolean>(teamId, [limitsName(tag)], ([known]) => {
       const difference = known === undefined ? undefined : tagDifference(tag, readTagSettings(known), settings);
       if (difference === undefined) return { result: known !== undefined };
-      return { result: true, put: [{ ...limitsName(tag), value: writtenTagSettings(settings) }], ...audited(by, difference) };
+      return { result: true, put: [{ ...limitsName(tag), value: writtenTagSettings(settings) }], audit: by && { by, ...difference } };
     });
-    return changed ?? false;
   }
 
   #add(
@@ -54,14 +52,16 @@ export class RecordTagRegistry implements TagRegistry {
     const names = [limitsName(tag), TOTALS, usesName(tag), { table: 'tag_counts', id: tag }, { table: 'tag_days', id: tag }] as const;
     return this.#space.change<'set' | 'limit_reached'>(teamId, names, ([known, total = '0', left, count, days], head) => {
       if (known === undefined && Number(total) >= most) return { result: 'limit_reached' };
-      const { period, nowMs } = ofTeam(head);
-      const characters = chargedSince(dayOf(period.startMs), count, days);
-      const limits = { ...limitsName(tag), value: writtenTagSettings(settings) };
-      const uses = { ...usesName(tag), value: firstTagUses(period.number, characters, nowMs, left) };
       const difference = tagDifference(tag, known === undefined ? undefined : readTagSettings(known), settings);
       if (difference === undefined) return { result: 'set' };
-      const added = known === undefined ? [uses, ...tagTotals(Number(total) + 1)] : [];
-      return { result: 'set', put: [limits, ...added], ...audited(by, difference) };
+      const { period, nowMs } = ofTeam(head);
+      const uses = firstTagUses(period.number, chargedSince(dayOf(period.startMs), count, days), nowMs, left);
+      const own = [
+        { ...usesName(tag), value: uses },
+        { ...TOTALS, value: String(Number(total) + 1) },
+      ];
+      const limits = { ...limitsName(tag), value: writtenTagSettings(settings) };
+      return { result: 'set', put: [limits, ...(known === undefined ? own : [])], audit: by && { by, ...difference } };
     });
   }
 
@@ -69,13 +69,10 @@ export class RecordTagRegistry implements TagRegistry {
   async remove(teamId: string, tag: string, by?: Audited): Promise<boolean | StoreUnavailable> {
     const removed = await this.#space.change<boolean>(teamId, [limitsName(tag), TOTALS], ([known, total = '0']) => {
       if (known === undefined) return { result: false };
-      const difference = tagDifference(tag, readTagSettings(known), undefined)!;
-      return {
-        result: true,
-        put: tagTotals(Number(total) - 1),
-        remove: [limitsName(tag), ...(Number(total) <= 1 ? [TOTALS] : [])],
-        ...audited(by, difference),
-      };
+      const audit = by && { by, ...tagDifference(tag, readTagSettings(known), undefined)! };
+      const left = Number(total) - 1;
+      if (left <= 0) return { result: true, remove: [limitsName(tag), TOTALS], audit };
+      return { result: true, put: [{ ...TOTALS, value: String(left) }], remove: [limitsName(tag)], audit };
     });
     return removed ?? false;
   }
@@ -86,14 +83,13 @@ export class RecordTagRegistry implements TagRegistry {
     }));
   }
 
-  async list(teamId: string): Promise<readonly SetTag[] | undefined | StoreUnavailable> {
-    const head = await this.#space.change(teamId, [], (_values, group) => ({ result: group }));
-    if (head === undefined || isUnavailable(head)) return head;
-    const settings = await this.#space.list(teamId, 'tag_limits');
-    if (isUnavailable(settings)) return settings;
-    const uses = settings.size === 0 ? new Map<string, string>() : await this.#space.list(teamId, 'tag_uses');
-    if (isUnavailable(uses)) return uses;
-    return [...settings].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([tag, text]) => setTag(tag, text, uses.get(tag), head));
+  list(teamId: string): Promise<readonly SetTag[] | undefined | StoreUnavailable> {
+    return answering(async () => {
+      const head = answered(await this.#space.change(teamId, [], (_values, group) => ({ result: group })));
+      const settings = [...answered(await this.#space.list(teamId, 'tag_limits'))].toSorted(([one], [other]) => (one < other ? -1 : 1));
+      const uses = settings.length === 0 ? undefined : answered(await this.#space.list(teamId, 'tag_uses'));
+      return head && settings.map(([tag, text]) => setTag(tag, text, uses?.get(tag), head));
+    });
   }
 }
 
@@ -109,8 +105,4 @@ function setTag(tag: string, text: string, uses: string | undefined, head: Group
   // The next operation begins the period that contains this moment.
   const number = nowMs < period.endMs ? period.number : period.number + 1;
   return { tag, settings, use: new TagUses(uses, number, nowMs).use(settings, nowMs) };
-}
-
-function audited(by: Audited | undefined, difference: AuditDifference): { readonly audit?: { readonly by: Audited } & AuditDifference } {
-  return by === undefined ? {} : { audit: { by, ...difference } };
 }

@@ -1,11 +1,12 @@
 // The days of tags over a record space, in which the ledger counts them: of at most `limits.tags` tags, so a team's are read at once.
 import type { TagCount } from '../../domain/request-tag.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
-import type { RecordSpace } from '../../ports/record-space.ts';
+import type { RecordSpace, RecordTable } from '../../ports/record-space.ts';
 import type { TagDay, TagHistory } from '../../ports/tag-history.ts';
 import { readTagCount, readTagDays } from '../../ledger/tag-account.ts';
+import { isLeftBehind } from '../../ledger/tag-uses.ts';
 
 /** A tag's first charge of a day moves its last day from one table to the other: then both are read again. */
 const READS_MAX = 10;
@@ -17,39 +18,70 @@ export class RecordTags implements TagHistory {
     this.#space = space;
   }
 
-  async days(teamId: string, { from, to }: DayRange): Promise<readonly TagDay[] | StoreUnavailable> {
-    const found = await this.#read(teamId);
-    if (isUnavailable(found)) return found;
-    const { counts, days } = found;
-    const rows: TagDay[] = [];
-    for (const [tag, text] of counts) {
-      const byDay = new Map<number, TagCount>();
-      for (const one of [...readTagDays(days.get(tag)), readTagCount(text)!]) byDay.set(one.day, added(byDay.get(one.day), one));
-      for (const one of byDay.values()) if (one.day >= from && one.day <= to) rows.push({ tag, ...one });
-    }
-    return rows.toSorted((one, other) => one.day - other.day || (one.tag < other.tag ? -1 : 1));
+  days(teamId: string, { from, to }: DayRange): Promise<readonly TagDay[] | StoreUnavailable> {
+    return answering(async () => {
+      let [days, counts] = [await this.#list(teamId, 'tag_days'), await this.#list(teamId, 'tag_counts')];
+      for (let reads = 1; reads < READS_MAX; reads++) {
+        const again = await this.#list(teamId, 'tag_days');
+        if (again.size === days.size && [...again].every(([tag, text]) => days.get(tag) === text)) break;
+        [days, counts] = [again, await this.#list(teamId, 'tag_counts')];
+      }
+      const rows = [...counts].flatMap(([tag, text]) => {
+        const byDay = Map.groupBy([...readTagDays(days.get(tag)), readTagCount(text)!], ({ day }) => day);
+        return [...byDay].map(([day, all]): TagDay => ({
+          tag,
+          day,
+          characters: sumOf(all, 'characters'),
+          requests: sumOf(all, 'requests'),
+        }));
+      });
+      const inRange = rows.filter(({ day }) => day >= from && day <= to);
+      return inRange.toSorted((one, other) => one.day - other.day || (one.tag < other.tag ? -1 : 1));
+    });
   }
 
-  async #read(teamId: string): Promise<{ readonly counts: TagTexts; readonly days: TagTexts } | StoreUnavailable> {
-    let days = await this.#space.list(teamId, 'tag_days');
-    for (let reads = 1; ; reads++) {
-      const counts = await this.#space.list(teamId, 'tag_counts');
-      const again = await this.#space.list(teamId, 'tag_days');
-      if (isUnavailable(days)) return days;
-      if (isUnavailable(counts)) return counts;
-      if (isUnavailable(again)) return again;
-      if (areEqual(days, again) || reads === READS_MAX) return { counts, days };
-      days = again;
-    }
+  async #list(teamId: string, table: RecordTable): Promise<ReadonlyMap<string, string>> {
+    return answered(await this.#space.list(teamId, table));
   }
 }
 
-type TagTexts = ReadonlyMap<string, string>;
-
-function areEqual(one: TagTexts, other: TagTexts): boolean {
-  return one.size === other.size && [...one].every(([tag, text]) => other.get(tag) === text);
+/** Drops a team's days of tags before `first`, tags without any, and what was used of settings that were removed. */
+export async function pruneTags(records: RecordSpace, teamId: string, first: number, nowMs: number): Promise<void> {
+  const table = async (name: RecordTable): Promise<ReadonlyMap<string, string>> => answered(await records.list(teamId, name));
+  const [days, limits] = [await table('tag_days'), await table('tag_limits')];
+  for (const [id, count] of await table('tag_counts')) {
+    const [earlier, isOver] = [days.get(id), readTagCount(count)!.day < first];
+    const left = earlier === undefined ? '' : daysSince(earlier, first);
+    if (left === (earlier ?? '') && !isOver) continue;
+    const names = [{ table: 'tag_days', id } as const, { table: 'tag_counts', id } as const];
+    answered(
+      await records.change(teamId, names, ([known, last]) => {
+        if (known !== earlier || last !== count) return { result: false };
+        if (left !== '') return { result: true, put: [{ ...names[0]!, value: left }] };
+        return { result: true, remove: isOver ? names : [names[0]!] };
+      }),
+    );
+  }
+  for (const [id, uses] of await table('tag_uses')) {
+    if (limits.has(id) || !isLeftBehind(uses, nowMs)) continue;
+    const names = [{ table: 'tag_limits', id } as const, { table: 'tag_uses', id } as const];
+    answered(await records.change(teamId, names, ([settings]) => ({ result: true, remove: settings === undefined ? [names[1]!] : [] })));
+  }
 }
 
-function added(before: TagCount | undefined, { day, characters, requests }: TagCount): TagCount {
-  return { day, characters: (before?.characters ?? 0) + characters, requests: (before?.requests ?? 0) + requests };
+/** What is left of a record of `tag_days` without the days before `first`; '' for nothing. */
+function daysSince(text: string, first: number): string {
+  const days = text.split(' ');
+  const at = days.findIndex((one) => Number.parseInt(one, 10) >= first);
+  return at === -1 ? '' : days.slice(at).join(' ');
+}
+
+/** The characters in a tag's records of this day and later. */
+export function chargedSince(first: number, count: string | undefined, days: string | undefined): number {
+  const all = [...readTagDays(days), ...(count === undefined ? [] : [readTagCount(count)!])].filter(({ day }) => day >= first);
+  return sumOf(all, 'characters');
+}
+
+function sumOf(days: readonly TagCount[], name: 'characters' | 'requests'): number {
+  return days.reduce((sum, one) => sum + one[name], 0);
 }

@@ -7,7 +7,7 @@ import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
-import { pruneTags } from '../records/tag-counts.ts';
+import { pruneTags } from '../records/record-tags.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { ERASURES_KEY, groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';

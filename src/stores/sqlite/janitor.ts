@@ -3,7 +3,7 @@
 import { placeOf } from '../../core/error-place.ts';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import { pruneTags } from '../records/tag-counts.ts';
+import { pruneTags } from '../records/record-tags.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';

@@ -132,7 +132,7 @@ describe('store check', () => {
     const check = (...more: string[]): Promise<Ended> => run('store', 'check', '--config', config, ...more);
     expect((await check()).stdout).toBe('Checked 1 team, 0 keys and 0 glossaries, 0 documents with 0 bytes: nothing is wrong.\n');
     const database = new DatabaseSync(path);
-    database.exec("INSERT INTO records VALUES (0, 'documents', 'bytes', '77')");
+    database.exec("INSERT INTO records VALUES (0, 'totals', 'documents', '77')");
     database.close();
     const wrong = 'document: the files of all documents are counted with 77 bytes, but have 0\n';
     expect(await check()).toMatchObject({ status: 1, stdout: expect.stringContaining(wrong) as string });

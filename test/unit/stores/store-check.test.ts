@@ -88,7 +88,7 @@ describe('on SQLite', () => {
       { what: 'glossary', teamId: quota },
     ],
     [
-      `UPDATE records SET value = replace(value, '"FR",1,', '"FR",9,') WHERE kind = 'glossaries' AND team = ${team(quota)}`,
+      `UPDATE records SET value = replace(value, '"targetLang":"FR","entryCount":1,', '"targetLang":"FR","entryCount":9,') WHERE kind = 'glossaries' AND team = ${team(quota)}`,
       { what: 'dictionary', teamId: quota },
     ],
     [`DELETE FROM pieces WHERE blob = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota, detail: 'has no entries' }],

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import { pruneTags } from '../../../../src/stores/records/tag-counts.ts';
+import { pruneTags } from '../../../../src/stores/records/record-tags.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { referenceStore } from '../../../support/reference-store.ts';
