@@ -50,7 +50,7 @@ export type { StyleWant, Want } from './domain/engine-offer.ts';
 export type { EngineGlossary, StyleRules, TextFormat, TranslationOptions } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';
-export { unknownAmong } from './domain/caller-words.ts';
+export { unknownAmong } from './domain/json-body.ts';
 export type {
   Attempt,
   AttemptFailure,

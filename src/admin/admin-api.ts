@@ -3,13 +3,12 @@ import { hash } from 'node:crypto';
 import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { shownWord } from '../domain/caller-words.ts';
+import { JSON_BODY_HEADERS, readJsonBody, shownWord } from '../domain/json-body.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { JsonMembers } from '../domain/json-body.ts';
-import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import { MAY_ONLY_READ, refusalBy, refusalOf, STILL_RUNNING, WAIT, WRONG_TOKEN } from './admin-refusals.ts';
 import { ADMIN_PREFIX, match, REPLAYED } from './admin-routes.ts';
 import { IDEMPOTENCY_KEY, IdempotentRequests } from './idempotent-requests.ts';
@@ -21,7 +20,7 @@ import { audited, changes, membersBeside, OTHER_REQUEST } from './operation.ts';
 import type { OperationAttempt } from './operation.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator, SignInAttempts } from './operators.ts';
-import type { MatchedRoute } from './route-matching.ts';
+import type { MatchedRoute } from './admin-routes.ts';
 
 interface AdminRequest {
   readonly method: string;

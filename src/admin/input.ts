@@ -2,7 +2,7 @@
 // are those of the configuration's faults.
 import type { Static, TObject, TSchema } from 'typebox';
 import { faultsOf } from '../config/faults.ts';
-import { shownWord } from '../domain/caller-words.ts';
+import { shownWord } from '../domain/json-body.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import { Clone, Default } from '../domain/typebox.ts';
 import { inPath, noId, RefusedError, refused } from './operation.ts';

@@ -23,7 +23,7 @@ import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { Store } from '../ports/store.ts';
-import type { TeamsNearLimits } from '../ports/teams-near-limits.ts';
+import type { TeamsNearLimits } from '../runtime/team-watch.ts';
 import { EventSender, postWebhook, SEND_MS } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
 import { adminApps, openOperators, readOperators } from './admin-side.ts';

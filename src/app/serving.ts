@@ -26,8 +26,7 @@ import { settle, settleWithinMs, SettlementQueue } from '../runtime/settlement-q
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { MetricsSnapshot } from '../ports/metric-family.ts';
-import { drain } from '../server/lifecycle.ts';
-import { ListenError } from '../server/listener.ts';
+import { ListenError, drain } from '../server/listener.ts';
 import type { Listener } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
 import { LruKeyCache } from '../runtime/key-cache.ts';

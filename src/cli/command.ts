@@ -1,5 +1,8 @@
-// The definition of a command: name, help, flags, and the context in which it runs.
+// The definition of a command: name, help, flags, and the context in which it runs; for commands about the
+// gateway also the whole configuration, refused with all faults at once.
 import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { ValidSettings } from '../app/judge.ts';
 
 export interface Flag {
   /** `switch` takes no value; `texts` may be given several times. */
@@ -139,4 +142,34 @@ export class CommandFailure extends Error {
 /** The command line itself is wrong: exit status 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** Rejects with a `ConfigError`. The caller must close the plugins. */
+export async function judgedConfig(context: CommandContext): Promise<ValidSettings> {
+  const config = await validConfig(context);
+  const { judge } = await import('../app/judge.ts');
+  return judge(config, context.io.env);
+}
+
+/** Like `context.config`, but checks the whole file and reports all its faults. */
+export async function validConfig(context: CommandContext): Promise<Config> {
+  try {
+    return await context.config();
+  } catch (error) {
+    const { RefusedConfig } = await import('../config/load.ts');
+    if (!(error instanceof RefusedConfig) || error.rest === undefined || error.flagsOnly) throw error;
+    const { config, asWritten } = error.rest;
+    throw new ConfigError([...error.lines, ...(await laterFaults(config, context)).map(asWritten)]);
+  }
+}
+
+async function laterFaults(config: Config, { io }: CommandContext): Promise<readonly string[]> {
+  const { judge } = await import('../app/judge.ts');
+  try {
+    await (await judge(config, io.env)).plugins.close();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines;
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
-// Opens the configured store for a command, and turns refusals of its operations into error messages.
+// Opens the configured store for a command, and turns refusals of its operations into error messages; has plugins delete what
+// they share.
 import { hostname, userInfo } from 'node:os';
 import { placeText, wordsWith } from '../admin/input.ts';
 import type { InputFields } from '../admin/input.ts';
@@ -70,10 +71,8 @@ export async function withAdmin(context: CommandContext, use: (on: OperationCont
     const { documentsOf, refusalDaysOf } = await import('../app/configured-store.ts');
     const documents = () => documentsOf(store, nowMs);
     // Running gateways clear their caches themselves; this clears what they share, in case none is running.
-    const forget = async (teamId: string) => {
-      const { forgetInPlugins } = await import('../app/forget-team.ts');
-      return (await forgetInPlugins(config, teamId)).flatMap(({ plugin, failed }) => (failed ? [plugin] : []));
-    };
+    const forget = async (teamId: string) =>
+      (await forgetInPlugins(config, teamId)).flatMap(({ plugin, failed }) => (failed ? [plugin] : []));
     const tags = { registry: store.tagSettings, most: () => config.limits.tags };
     const { glossaries, history, tags: tagHistory } = store;
     const parts = { tags, refusals: refusalDaysOf(store, config), glossaries, history, tagHistory, documents, forget };
@@ -120,4 +119,29 @@ export function printChange(context: CommandContext, made: Done<unknown>, report
   for (const warning of made.warnings ?? []) context.io.err(`lingate ${context.name}: warning: ${warning}\n`);
   const warning = replicatedWarning(made);
   context.print({ ...report, ...membersBeside(made) }, () => typed(warning === undefined ? text : `${text}\n\n${warning}`, context.io.env));
+}
+
+/** The number of deleted items of one plugin; `undefined` if its processes share nothing. */
+interface PluginForgot {
+  readonly plugin: string;
+  readonly dropped: number | undefined;
+  /** It could not be reached. */
+  readonly failed: boolean;
+}
+
+/** Only plugins that store data of teams. Rejects with a `ConfigError` if one cannot be loaded. */
+export async function forgetInPlugins(config: Config, teamId: string | undefined): Promise<readonly PluginForgot[]> {
+  if (config.plugins.length === 0) return [];
+  const { withPlugins } = await import('../config/plugins.ts');
+  return withPlugins(config.plugins, async ({ forgetful }) => {
+    const forgot: PluginForgot[] = [];
+    for (const { plugin, forget } of forgetful) {
+      try {
+        forgot.push({ plugin, dropped: await forget(teamId), failed: false });
+      } catch {
+        forgot.push({ plugin, dropped: undefined, failed: true });
+      }
+    }
+    return forgot;
+  });
 }

@@ -1,4 +1,4 @@
-// The console: handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
+// The console: the table of its pages (the navigation's sections are in layout.ts), and its app, which handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
 import { hash } from 'node:crypto';
 import { MAY_ONLY_READ, refusalBy } from '../admin/admin-refusals.ts';
 import { IDEMPOTENCY_KEY } from '../admin/idempotent-requests.ts';
@@ -11,11 +11,67 @@ import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-listener.ts';
 import { answerOf } from './layout.ts';
 import { cookieOf, isSame, Sessions, SignInFormTokens } from './sessions.ts';
 import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';
-import { match } from './console-routes.ts';
 import { PlanApplications } from './plan-applications.ts';
-import { CONSOLE_PREFIX } from './console-route.ts';
+import { CONSOLE_PREFIX, get } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console-route.ts';
 import type { Session } from './sessions.ts';
+import { listAudit } from '../admin/operations/audit.ts';
+import { listDocuments } from '../admin/operations/documents.ts';
+import { listRequests } from '../admin/operations/requests.ts';
+import { matchingOf } from '../admin/admin-routes.ts';
+import type { MatchedRoute } from '../admin/admin-routes.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { listPage } from './list-page.ts';
+import { ASSET_ROUTES } from './assets.ts';
+import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
+import { KEY_ROUTES } from './pages/key.ts';
+import { OIDC_ROUTES, SIGN_IN_ROUTES } from './pages/sign-in.ts';
+import { OVERVIEW_ROUTES } from './pages/overview.ts';
+import { PLANS_ROUTES } from './pages/plans.ts';
+import { TAG_ROUTES } from './pages/tags.ts';
+import { TEAM_ROUTES } from './pages/team.ts';
+import { TEAMS_ROUTES } from './pages/teams.ts';
+import { MONTH_ROUTES } from './pages/month-lists.ts';
+
+const DOCUMENTS =
+  "Files that teams have sent, until they expire. Neither their names nor their texts are shown: they are the customers'. Only the sender sees why a file was refused.";
+const REQUESTS =
+  'The latest that were refused, failed, or needed a second attempt. Each process keeps 1,000 refusals and 1,000 failures in memory; the log has all.';
+
+/** Pages that are a list of rows and nothing else. */
+const LIST_ROUTES: readonly ConsoleRoute[] = [
+  get('/requests', listPage({ one: listRequests, path: '/requests', section: 'requests', title: 'Requests', intro: REQUESTS })),
+  get('/documents', listPage({ one: listDocuments, path: '/documents', section: 'documents', title: 'Documents', intro: DOCUMENTS })),
+  get('/audit', listPage({ one: listAudit, path: '/audit', section: 'audit', title: 'Audit', of: 'Changes', pageSize: 25 })),
+];
+
+export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
+  ...ASSET_ROUTES,
+  ...SIGN_IN_ROUTES,
+  ...OIDC_ROUTES,
+  ...OVERVIEW_ROUTES,
+  ...TEAMS_ROUTES,
+  ...TEAM_ROUTES,
+  ...GLOSSARY_ROUTES,
+  ...TAG_ROUTES,
+  ...KEY_ROUTES,
+  ...MONTH_ROUTES,
+  ...LIST_ROUTES,
+  ...PLANS_ROUTES,
+];
+
+const NO_PAGE = refuse('not_found', 'The console has no such page.');
+
+const pageAt = matchingOf(CONSOLE_ROUTES, {
+  segment: () => '[A-Za-z0-9_-]{1,100}',
+  what: 'page',
+  methodsOf: ({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]),
+});
+
+/** `path` is as it was sent, without the prefix. HEAD is handled like GET. */
+function match(method: string, path: string): MatchedRoute<ConsoleRoute> | Refusal {
+  return pageAt(method, path) ?? NO_PAGE;
+}
 
 interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' | 'forget' | 'operators'> {
   readonly operators: Operators;

@@ -2,7 +2,7 @@
 // translation.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { shownWord, unknownAmong } from './caller-words.ts';
+import { shownWord, unknownAmong } from './json-body.ts';
 import { nameFault } from './record-name.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';

@@ -1,5 +1,6 @@
 // JSON from outside, of callers and engines alike: depth and counts are determined in one pass over the bytes before the text is parsed,
-// because they decide what parsing costs. Of a caller's body, media type, content coding and size come first.
+// because they decide what parsing costs. Of a caller's body, media type, content coding and size come first. In errors about it
+// stand names of members, never values.
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
@@ -212,4 +213,23 @@ function membersIn(bytes: Buffer, here: number): { readonly names: readonly stri
     else if (byte === LIST_END || byte === OBJECT_END) depth--;
   }
   return { names, member };
+}
+
+const WORD_LENGTH_SHOWN = 40;
+const WORDS_SHOWN = 3;
+
+/** One word: unprintable characters are replaced, and long words truncated. */
+export function shownWord(word: string): string {
+  // Truncated first, because a member's name can be as long as the whole body.
+  const cut = word.slice(0, WORD_LENGTH_SHOWN).toWellFormed();
+  const clean = cut.replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '?');
+  return word.length > WORD_LENGTH_SHOWN ? `${clean}…` : clean;
+}
+
+/** The first few names that are not accepted; `undefined` if all are. */
+export function unknownAmong(names: readonly string[], accepted: ReadonlySet<string>): string | undefined {
+  const unknown = names.filter((name) => !accepted.has(name));
+  if (unknown.length === 0) return undefined;
+  const more = unknown.length > WORDS_SHOWN ? ` and ${unknown.length - WORDS_SHOWN} more` : '';
+  return unknown.slice(0, WORDS_SHOWN).map(shownWord).join(', ') + more;
 }

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { unknownAmong } from './caller-words.ts';
+import { unknownAmong } from './json-body.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';

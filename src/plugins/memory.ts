@@ -3,9 +3,8 @@ import { performance } from 'node:perf_hooks';
 import Type from 'typebox';
 import { definePlugin, nextTurn } from 'lingate';
 import type { PluginFigure, PluginMetric } from 'lingate';
-import { ProcessMemory } from './memory/process-memory.ts';
+import { ProcessMemory, TextMemory } from './memory/text-memory.ts';
 import { RedisMemory } from './memory/redis-memory.ts';
-import { TextMemory } from './memory/text-memory.ts';
 import type { MemoryCounts } from './memory/text-memory.ts';
 
 const DROP_EVERY_MS = 60_000;

@@ -1,7 +1,8 @@
-// Which team owns a key: the part of a key's record that never changes and may be cached.
-import type { KeyDigest, KeyOwner } from '../domain/api-key.ts';
+// What a process may know of a key without the admission: which team owns it, that it is unknown, and that its rate window is full.
+import type { CarriedFacts, KeyDigest, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { RequiredFact } from '../domain/api-key.ts';
+import type { RequestTag } from '../domain/request-tag.ts';
+import type { RateLimited } from './ledger.ts';
 
 export interface KeyDirectory {
   /** `undefined` if no key has this digest. Does not consider revocation, which the admission checks. */
@@ -30,4 +31,21 @@ export interface UnknownKeyLimit {
   reached(address: string): boolean;
   /** Counts an unknown key sent from this address. */
   add(address: string): void;
+}
+
+export interface FullWindows {
+  /** Nothing is remembered. May be false although nothing holds any more. */
+  readonly isEmpty: boolean;
+  /**
+   * The refusal that the store would repeat now for this caller; `undefined` if that is not certain.
+   */
+  refusal(caller: RefusedCaller): RateLimited | undefined;
+  /** Remembers a refusal of the store. `askedAtMs`: a moment before the request was sent to it, by the monotonic clock. */
+  note(caller: RefusedCaller, refused: RateLimited, askedAtMs: number): void;
+}
+
+/** As in the request to the store. */
+export interface RefusedCaller extends CarriedFacts {
+  readonly keyId: string;
+  readonly tag?: Pick<RequestTag, 'name'> | undefined;
 }

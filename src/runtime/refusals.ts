@@ -2,7 +2,7 @@
 // and unknown keys that are no longer looked up.
 import { LRUCache } from 'lru-cache';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
-import type { FullWindows, RefusedCaller } from '../ports/full-windows.ts';
+import type { FullWindows, RefusedCaller, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { RateLimited } from '../ports/ledger.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -10,7 +10,6 @@ import type { DayRange } from '../domain/usage-days.ts';
 import { NO_REFUSALS } from '../domain/usage-days.ts';
 import type { RefusalCode, RefusalCounter, RefusalCounts, RefusalDays } from '../ports/refusal-days.ts';
 import { callerNetwork } from '../domain/client-address.ts';
-import type { UnknownKeyLimit } from '../ports/key-directory.ts';
 
 interface KnownFullOptions {
   /** The number of refusals remembered at most. */

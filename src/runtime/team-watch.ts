@@ -1,12 +1,43 @@
-// Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long unused key.
+// Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long unused key. The metrics report how
+// many there are, and which are closest.
 import { placeOf } from '../core/error-place.ts';
 import { DAY_MS } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
-import type { CreditLow, KeyUnused, QuotaNearlyUsed, TeamsNearLimits } from '../ports/teams-near-limits.ts';
 import { Worst } from './recent-traffic.ts';
+
+export interface TeamsNearLimits {
+  /** When the last complete scan ended, in ms on the monotonic clock; `undefined` before the first. */
+  readonly passedAtMs: number | undefined;
+  readonly counts: Readonly<Record<TeamCondition, number>>;
+  /** Worst first, at most as many as configured; likewise for the other lists. */
+  readonly quota: readonly QuotaNearlyUsed[];
+  readonly credit: readonly CreditLow[];
+  readonly keys: readonly KeyUnused[];
+}
+
+type TeamCondition = 'all' | 'quota_nearly_used' | 'credit_low' | 'key_unused';
+
+interface QuotaNearlyUsed {
+  readonly teamId: string;
+  /** Share of the period's characters, including overage: 0 to 1, slightly above after a plan was lowered. */
+  readonly usedRatio: number;
+}
+
+interface CreditLow {
+  readonly teamId: string;
+  /** How many characters the balance still covers. */
+  readonly characters: number;
+}
+
+interface KeyUnused {
+  readonly teamId: string;
+  /** The team's active key that has been unused for longest. */
+  readonly keyId: string;
+  readonly unusedSeconds: number;
+}
 
 /** As in the configuration: how often, how many teams of each kind are listed, and from when a team is near a limit. */
 type TeamWatchSettings = Readonly<

@@ -26,11 +26,10 @@ import { TAG_HEADER, readTag, TAG_FAULT, TAG_FIELD } from '../domain/request-tag
 import type { RequestTag } from '../domain/request-tag.ts';
 import { clientAddressSlot, keyDigestSlot, keyOwnerSlot, neededScopeSlot, NO_STATS, requestStatsSlot, tagSlot } from '../domain/slots.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { KeyCache, UnknownKeyLimit } from '../ports/key-directory.ts';
+import type { FullWindows, KeyCache, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { CheckedCaller, Ledger, Callbacks, CallerCheck, CallerRefusal } from '../ports/ledger.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import { CLOSED } from '../domain/scopes.ts';
-import type { FullWindows } from '../ports/full-windows.ts';
 
 /** Stores the key's digest, and its owner if cached, in slots for later steps. */
 type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;

@@ -13,7 +13,7 @@ import { answered, NoStoreError, StoreError } from '../../domain/store-unavailab
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { ReplicaReport } from '../../app/check-replicas.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { judgedConfig } from '../judged-config.ts';
+import { judgedConfig } from '../command.ts';
 import { labelled } from '../printed.ts';
 
 export const configCheck: Command = {

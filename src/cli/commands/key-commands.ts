@@ -4,7 +4,7 @@ import { foundTeam } from '../../admin/operations/teams.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, givenTeam, readId, readKey, requireConfirmable, YES } from '../asked.ts';
-import { printChange, withAdmin } from '../with-store.ts';
+import { forgetInPlugins, printChange, withAdmin } from '../with-store.ts';
 import { auditClearedMemory } from '../../admin/operations/audit.ts';
 
 export const keyRevoke: Command = {
@@ -73,7 +73,6 @@ export const memoryClear: Command = {
       requireConfirmable(context, 'clearing the cache of all teams');
       await confirm(context, { does: 'This deletes the cached translations of all teams.', word: 'clear', wordIs: 'clear' });
     }
-    const { forgetInPlugins } = await import('../../app/forget-team.ts');
     const forgot = await forgetInPlugins(await context.config(), teamId);
     if (forgot.length === 0)
       throw new CommandFailure('the configuration has no plugin that caches translations, such as lingate/plugins/memory');

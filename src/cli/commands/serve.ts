@@ -1,8 +1,7 @@
 // lingate serve: runs the gateway, in one process or several, until it gets a signal to stop.
 import { startApp } from '../../app/app.ts';
-import { ENGINE_FLAGS, LISTEN_FLAGS, UsageError } from '../command.ts';
+import { ENGINE_FLAGS, LISTEN_FLAGS, UsageError, validConfig } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { validConfig } from '../judged-config.ts';
 import { newStoreText } from '../with-store.ts';
 import { judgeSecrets } from '../../app/judge.ts';
 import type { Config } from '../../config/config.ts';

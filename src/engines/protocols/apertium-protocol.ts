@@ -3,8 +3,7 @@
 // back the white space that it would drop.
 import { checkSentence } from '../../domain/check-sentence.ts';
 import type { AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
-import { eachText } from './each-text.ts';
-import { get, headersOf, isJsonObject, jsonObjectOf, LIST_BOUNDS, pairTestOf, unusable } from './json-call.ts';
+import { LIST_BOUNDS, eachText, get, headersOf, isJsonObject, jsonObjectOf, pairTestOf, unusable } from './json-call.ts';
 import type { CallResult } from './json-call.ts';
 
 /** Enough to recognize a language; APY analyses the whole input with each of its dictionaries. */

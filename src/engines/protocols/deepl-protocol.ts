@@ -3,10 +3,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineWire, EngineWork, FileWork } from '../../ports/engine.ts';
-import type { ReplicaWire, TranslatedFile, Translation } from '../../ports/engine.ts';
-import { creationCall, fitsDeepL, nameOf } from './deepl-entries.ts';
-import { StoredGlossaries } from './deepl-glossaries.ts';
+import type {
+  Attempt,
+  AttemptFailure,
+  EngineProtocol,
+  EngineWire,
+  EngineWork,
+  FileWork,
+  ReplicaWire,
+  TranslatedFile,
+  Translation,
+} from '../../ports/engine.ts';
+import { StoredGlossaries, creationCall, fitsDeepL, nameOf } from './deepl-glossaries.ts';
 import { callAgain, FILE_BYTES_MAX, fileCall, refusesFile } from './file-form.ts';
 import { bodyMatches, jsonObjectOf, postJson, translationsOf, trialBy, unusable } from './json-call.ts';
 import type { CallResult, JsonObject } from './json-call.ts';

@@ -1,4 +1,5 @@
-// What adapters share: requests with headers and JSON bodies, and answers parsed into JSON or classified by what is wrong.
+// What adapters share: requests with headers and JSON bodies, and answers parsed into JSON or classified by what is wrong. Engines that take one text
+// per call get a few at a time, and no text of only white space.
 import { nextTurn } from '../../core/turns.ts';
 import { parseJson } from '../../domain/json-body.ts';
 import type { JsonBounds } from '../../domain/json-body.ts';
@@ -146,4 +147,43 @@ export async function pairTestOf(
     const [source, target] = [theirs(sourceLang), theirs(targetLang)];
     return source !== undefined && target !== undefined && targets.get(source)?.has(target) === true;
   };
+}
+
+/** Texts of one work translated concurrently: more would only queue at the engine. */
+const TEXTS_AT_ONCE = 4;
+const VISIBLE = /\S/;
+
+/** Translates every text separately, a few at a time. The first failure ends the attempt, and no further text is sent. */
+export async function eachText(
+  text: readonly string[],
+  translate: (text: string) => Promise<Translation | AttemptFailure>,
+): Promise<Attempt> {
+  const translations: Translation[] = [];
+  let next = 0;
+  let failure: AttemptFailure | undefined;
+  const worker = async (): Promise<void> => {
+    while (next < text.length && failure === undefined) {
+      const index = next++;
+      const result = await translate(text[index]!);
+      if (typeof result === 'string') failure ??= result;
+      else translations[index] = result;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(TEXTS_AT_ONCE, text.length) }, worker));
+  return failure === undefined ? { kind: 'usable', translations } : { kind: 'unusable', failure };
+}
+
+/** Returns texts of only white space unchanged: engines strip them, and return nothing or something invented. */
+export async function withoutBlanks(
+  text: readonly string[],
+  translate: (visible: readonly string[]) => Promise<Attempt>,
+): Promise<Attempt> {
+  if (text.every((entry) => VISIBLE.test(entry))) return translate(text);
+  const visible = text.filter((entry) => VISIBLE.test(entry));
+  const attempt: Attempt = visible.length === 0 ? { kind: 'usable', translations: [] } : await translate(visible);
+  if (attempt.kind === 'unusable' || attempt.translations.length !== visible.length) return attempt;
+  let next = 0;
+  const blank = (entry: string): Translation => ({ text: entry, detectedSourceLanguage: undefined });
+  const translations = text.map((entry) => (VISIBLE.test(entry) ? attempt.translations[next++]! : blank(entry)));
+  return { ...attempt, translations };
 }

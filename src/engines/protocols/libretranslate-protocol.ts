@@ -2,20 +2,21 @@
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, FileWork, ReplicaWire, TranslatedFile, Translation } from '../../ports/engine.ts';
-import { eachText, withoutBlanks } from './each-text.ts';
-import { callAgain, FILE_BYTES_MAX, fileCall, refusesFile } from './file-form.ts';
 import {
+  LIST_BOUNDS,
   bodyMatches,
+  eachText,
   get,
   isJsonObject,
   jsonObjectOf,
   jsonValueOf,
-  LIST_BOUNDS,
   pairTestOf,
   postJson,
   stringsOf,
   unusable,
+  withoutBlanks,
 } from './json-call.ts';
+import { callAgain, FILE_BYTES_MAX, fileCall, refusesFile } from './file-form.ts';
 import type { AttemptContext, JsonObject } from './json-call.ts';
 
 const Options = Type.Object({

@@ -3,8 +3,7 @@
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, Translation } from '../../ports/engine.ts';
-import { eachText, withoutBlanks } from './each-text.ts';
-import { bearer, get, jsonObjectOf, postJson, stringsOf, unusable } from './json-call.ts';
+import { bearer, eachText, get, jsonObjectOf, postJson, stringsOf, unusable, withoutBlanks } from './json-call.ts';
 import type { AttemptContext, JsonObject } from './json-call.ts';
 
 const Options = Type.Object({ token: Type.Optional(secret("The server's `MT_API_TOKEN`, if it has one.")) });

@@ -1,6 +1,6 @@
 // What the store did, in its own order: one entry per operation that was really run.
 import type { RateLimited } from '../../../src/ports/ledger.ts';
-import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
+import type { RefusedCaller } from '../../../src/ports/key-directory.ts';
 import type { Action, Moment } from '../../support/auditor/deeds.ts';
 import type { Process } from './virtual-time.ts';
 

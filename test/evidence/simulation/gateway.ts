@@ -4,7 +4,7 @@ import { Gateway } from '../../../src/core/gateway.ts';
 import { Router } from '../../../src/core/router.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
-import type { FullWindows } from '../../../src/ports/full-windows.ts';
+import type { FullWindows } from '../../../src/ports/key-directory.ts';
 import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
 import { KnownFullWindows } from '../../../src/runtime/refusals.ts';
 import { SettlementQueue } from '../../../src/runtime/settlement-queue.ts';

@@ -7,7 +7,7 @@ import { credentialReader } from '../../../src/domain/api-key.ts';
 import { languagesEndpoint } from '../../../src/endpoints/read-endpoints.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
 import type { Engine } from '../../../src/ports/engine.ts';
-import type { FullWindows } from '../../../src/ports/full-windows.ts';
+import type { FullWindows } from '../../../src/ports/key-directory.ts';
 import type { Settlements } from '../../../src/ports/ledger.ts';
 import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
 import { accessLogStep } from '../../../src/steps/access-log.ts';

@@ -5,7 +5,7 @@ import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { RequestTag, TagSettings } from '../../../src/domain/request-tag.ts';
 import type { WindowName } from '../../../src/domain/window-limits.ts';
-import type { RefusedCaller } from '../../../src/ports/full-windows.ts';
+import type { RefusedCaller } from '../../../src/ports/key-directory.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import { dayOf } from '../reference/calendar.ts';

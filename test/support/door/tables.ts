@@ -4,7 +4,7 @@ export { describeRoutes } from '../../../src/app/route-rows.ts';
 export { versionOf } from '../../../src/app/version.ts';
 export { COMMANDS } from '../../../src/cli/commands.ts';
 export { withPlugins } from '../../../src/config/plugins.ts';
-export { CONSOLE_ROUTES } from '../../../src/console/console-routes.ts';
+export { CONSOLE_ROUTES } from '../../../src/console/console.ts';
 export { OF_DOCUMENTS } from '../../../src/core/problem.ts';
 export { routeName } from '../../../src/core/route.ts';
 export { GLOSSARY_ID } from '../../../src/docs/operations.ts';

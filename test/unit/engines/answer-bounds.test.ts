@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Pool } from '../../../src/engines/http1/pool.ts';
 import { deepLProtocol } from '../../../src/engines/protocols/deepl-protocol.ts';
 import { jsonValueOf, LIST_BOUNDS } from '../../../src/engines/protocols/json-call.ts';
-import { translationsIn } from '../../../src/engines/protocols/openai-judge.ts';
+import { translationsIn } from '../../../src/engines/protocols/openai-protocol.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { EngineResponse, EngineWire } from '../../../src/ports/engine.ts';
 import { work } from './engine-work.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { drain } from '../../../src/server/lifecycle.ts';
+import { drain } from '../../../src/server/listener.ts';
 import { readTlsFiles } from '../../../src/server/tls-files.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import type { CertificateFiles } from '../../support/certificate.ts';

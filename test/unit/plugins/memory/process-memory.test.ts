@@ -1,6 +1,6 @@
 // The cache of one process: what is in it, what it drops, and what it never exceeds.
 import { expect, test } from 'vitest';
-import { ProcessMemory } from '../../../../src/plugins/memory/process-memory.ts';
+import { ProcessMemory } from '../../../../src/plugins/memory/text-memory.ts';
 
 const AGE_MAX_MS = 1000;
 const said = (text: string) => ({ text, detectedSourceLanguage: 'EN' });

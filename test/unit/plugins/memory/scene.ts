@@ -4,9 +4,8 @@ import { PassedTexts, passStages } from '../../../../src/domain/text-stages.ts';
 import type { TextWork } from '../../../../src/domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
 import type { Translation, TranslationOptions } from '../../../../src/domain/translation-options.ts';
-import { ProcessMemory } from '../../../../src/plugins/memory/process-memory.ts';
+import { ProcessMemory, TextMemory } from '../../../../src/plugins/memory/text-memory.ts';
 import type { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
-import { TextMemory } from '../../../../src/plugins/memory/text-memory.ts';
 import type { MemoryCounts } from '../../../../src/plugins/memory/text-memory.ts';
 
 export const OPTIONS: TranslationOptions = { ...NOTHING_CHOSEN, targetLang: 'DE' };
