@@ -1,12 +1,13 @@
 // vitest for the evidence: attacks, faults and loads on whole gateways.
 import { defineConfig } from 'vitest/config';
 import { COMMON, startsFor, WORKERS } from '../vitest.config.ts';
+import { compiledThreads } from '../support/compiled-threads.ts';
 import { longFilesFirst } from '../support/long-files-first.ts';
 import { temporaryFilesInMemory } from '../support/memory-folder.ts';
 import { suiteLimit } from '../support/suite-limit.ts';
 
 export default defineConfig({
-  plugins: [suiteLimit(20)],
+  plugins: [compiledThreads(), suiteLimit(20)],
   test: {
     ...COMMON,
     maxWorkers: WORKERS,

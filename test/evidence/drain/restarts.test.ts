@@ -78,7 +78,7 @@ class Callers {
       const { send, close } = index % 2 === 0 ? undiciSender(team) : agentSender(team);
       let asked = 0;
       // Some continue at once, others pause between requests, and so are idle when the signal arrives.
-      const pauseMs = (): number => (index % 4 < 2 ? 0 : (7 * index + 23 * asked++) % 60);
+      const pauseMs = (): number => (index < 2 ? 0 : (7 * index + 23 * asked++) % 60);
       for (let at = 0; !this.#stopped; await delay(pauseMs())) at = await this.#one(send, ports, at);
       await close();
     });
