@@ -1,8 +1,10 @@
-// Generates the tables of engine protocols, engine failures, limits, metrics and other vendors' parameters in the operator's manual: `npm run task -- manual`.
+// Generates the tables of engine protocols, engine failures, limits, the admin API, metrics and other vendors' parameters in the operator's
+// manual: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { failureTable } from './docs/engine-advice.ts';
-import { limitTable, metricTable, withEngineTables, withTable } from './docs/manual-tables.ts';
+import { ADMIN_PREFIX, ADMIN_ROUTES } from './admin/admin-routes.ts';
+import { adminTable, limitTable, metricTable, withEngineTables, withTable } from './docs/manual-tables.ts';
 import { builtInProtocols, optionsSchemaOf } from './engines/protocols/built-in.ts';
 import { everyMetric } from './ops/metrics/table.ts';
 import { AZURE_OPERATIONS } from './plugins/azure-v3/azure-operations.ts';
@@ -30,6 +32,7 @@ const PAGES: Readonly<Record<string, (text: string) => string>> = {
   'engines.md': withProtocols,
   'engine-failures.md': (text) => withTable(text, 'engine failures', failureTable()),
   'plans-and-metering.md': (text) => withTable(text, 'limits', limitTable()),
+  'teams-and-keys.md': (text) => withTable(text, 'operations', adminTable(ADMIN_PREFIX, ADMIN_ROUTES)),
   'watching.md': (text) => withTable(text, 'metrics', metricTable(everyMetric())),
   'api-parameters.md': (text) => withTable(text, 'parameters', parameterTable(OPERATIONS)),
 };

@@ -7,8 +7,6 @@ interface FailureAdvice {
   readonly advice: string;
 }
 
-type StatusAdvice = FailureAdvice & { readonly statuses: readonly number[] };
-
 /** If neither the status nor the cause says more. */
 const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   connect: {
@@ -84,82 +82,32 @@ const BY_FAILURE: Readonly<Record<AttemptFailure, FailureAdvice>> = {
   },
 };
 
-const BY_CAUSE: Readonly<Record<FailureCause, FailureAdvice>> = {
-  refused: { means: 'nobody listens there', advice: 'Start the engine, or check host and port in engine.urls: nobody listens there.' },
-  name_unknown: { means: 'the host name does not resolve', advice: 'Check the host name in engine.urls: it does not resolve here.' },
-  unreachable: {
-    means: 'no route to the host',
-    advice: 'Check the address in engine.urls and the network: there is no route to it.',
-  },
-  silent: {
-    means: 'nothing answers there in time',
-    advice: 'Check the address in engine.urls and the firewalls: nothing answers there.',
-  },
-  tls_name: {
-    means: 'the certificate is for another name',
-    advice: "Use the certificate's host name in engine.urls, or give the engine a certificate for this name.",
-  },
-  tls_untrusted: {
-    means: 'the certificate is not from a trusted issuer',
-    advice: "Set NODE_EXTRA_CA_CERTS to a file with its issuer's certificate, or give the engine one that is trusted here.",
-  },
-  tls_expired: {
-    means: 'the certificate is not valid today',
-    advice: "Renew the engine's certificate, and check the clocks of both machines.",
-  },
-  tls_handshake: {
-    means: 'the TLS handshake failed',
-    advice: 'Use http in engine.urls if the engine does not speak TLS; otherwise check its TLS versions.',
-  },
-  model_unknown: {
-    means: 'the server does not have the model',
-    advice: 'Check engine.options.model: the server has no model with that name.',
-  },
+/** Says what is wrong as well, if the cause does not. */
+const BY_CAUSE: Readonly<Record<FailureCause, string>> = {
+  refused: 'Start the engine, or check host and port in engine.urls: nobody listens there.',
+  name_unknown: 'Check the host name in engine.urls: it does not resolve here.',
+  unreachable: 'Check the address in engine.urls and the network: there is no route to it.',
+  silent: 'Check the address in engine.urls and the firewalls: nothing answers there.',
+  tls_name: "Use the certificate's host name in engine.urls, or give the engine a certificate for this name.",
+  tls_untrusted: "Set NODE_EXTRA_CA_CERTS to a file with its issuer's certificate, or give the engine one that is trusted here.",
+  tls_expired: "Renew the engine's certificate, and check the clocks of both machines.",
+  tls_handshake: 'Use http in engine.urls if the engine does not speak TLS; otherwise check its TLS versions.',
+  model_unknown: 'Check engine.options.model: the server has no model with that name.',
 };
 
-const BY_STATUS: readonly StatusAdvice[] = [
-  {
-    statuses: [301, 302, 303, 307, 308],
-    means: 'the engine redirects',
-    advice: 'Put the address that it redirects to into engine.urls; redirects are not followed.',
-  },
-  {
-    statuses: [400, 422],
-    means: 'the engine does not take the request as it is',
-    advice:
-      "Check engine.protocol, the languages and engine.options; a language model server without JSON schemas needs schema: none. The engine's log says more.",
-  },
-  {
-    statuses: [401, 403],
-    means: 'wrong key',
-    advice: 'Check the key in engine.options (api_key, token or headers): the engine refuses it, or needs one.',
-  },
-  {
-    statuses: [402],
-    means: 'the provider asks for payment',
-    advice: "Check your account at the engine's provider: it asks for payment.",
-  },
-  {
-    statuses: [404, 405],
-    means: 'wrong path',
-    advice: 'Check the path in engine.urls and engine.protocol: the engine has no such path.',
-  },
-  {
-    statuses: [413],
-    means: 'the request is too long for the engine',
-    advice: "Raise the engine's own limit, or lower max_characters_per_request in the plans.",
-  },
-  {
-    statuses: [429, 503],
-    means: 'overloaded',
-    advice: 'Give the engine more capacity, or lower engine.connections_max: it is overloaded.',
-  },
-  {
-    statuses: [502, 504],
-    means: 'a proxy in front of the engine cannot reach it',
-    advice: 'Check the proxy in front of the engine, and that the engine behind it runs.',
-  },
-  { statuses: [500], means: 'the engine failed', advice: "Check the engine's log: it failed to handle the request." },
+const BY_STATUS: readonly (readonly [statuses: readonly number[], advice: string])[] = [
+  [[301, 302, 303, 307, 308], 'Put the address that it redirects to into engine.urls; redirects are not followed.'],
+  [
+    [400, 422],
+    "Check engine.protocol, the languages and engine.options; a language model server without JSON schemas needs schema: none. The engine's log says more.",
+  ],
+  [[401, 403], 'Check the key in engine.options (api_key, token or headers): the engine refuses it, or needs one.'],
+  [[402], "Check your account at the engine's provider: it asks for payment."],
+  [[404, 405], 'Check the path in engine.urls and engine.protocol: the engine has no such path.'],
+  [[413], "Raise the engine's own limit, or lower max_characters_per_request in the plans: the request is too long for it."],
+  [[429, 503], 'Give the engine more capacity, or lower engine.connections_max: it is overloaded.'],
+  [[502, 504], 'Check the proxy in front of the engine, and that the engine behind it runs.'],
+  [[500], "Check the engine's log: it failed to handle the request."],
 ];
 
 /** What kind of a failure it was. */
@@ -168,29 +116,22 @@ export function meaningOf(failure: AttemptFailure): string {
 }
 
 export function adviceFor({ failure, status, cause }: FailureDetail): string {
-  if (cause !== undefined) return BY_CAUSE[cause].advice;
-  const ofStatus = failure === 'status' ? BY_STATUS.find(({ statuses }) => statuses.includes(status ?? 0)) : undefined;
-  return (ofStatus ?? BY_FAILURE[failure]).advice;
+  if (cause !== undefined) return BY_CAUSE[cause];
+  const ofStatus = failure === 'status' ? BY_STATUS.find(([statuses]) => statuses.includes(status ?? 0)) : undefined;
+  return ofStatus?.[1] ?? BY_FAILURE[failure].advice;
 }
 
 /** Markdown: a row for every failure, followed by one for each cause and status that says more. */
 export function failureTable(): string {
-  const more: Partial<Record<AttemptFailure, readonly (FailureAdvice & { readonly mark: string })[]>> = {
-    connect: causesOf((cause) => cause !== 'model_unknown'),
-    status: [...BY_STATUS.map((row) => ({ ...row, mark: row.statuses.join(', ') })), ...causesOf((cause) => cause === 'model_unknown')],
+  const causes = Object.entries(BY_CAUSE).map(([cause, advice]) => [`\`${cause}\``, advice] as const);
+  const ofModel = ([cause]: readonly [string, string]): boolean => cause === '`model_unknown`';
+  const more: Partial<Record<AttemptFailure, readonly (readonly [mark: string, advice: string])[]>> = {
+    connect: causes.filter((cause) => !ofModel(cause)),
+    status: [...BY_STATUS.map(([statuses, advice]) => [statuses.join(', '), advice] as const), ...causes.filter(ofModel)],
   };
-  const rows = (Object.keys(BY_FAILURE) as AttemptFailure[]).flatMap((failure) => [
-    rowOf(`\`${failure}\``, BY_FAILURE[failure]),
-    ...(more[failure] ?? []).map((row) => rowOf(`\`${failure}\`: ${row.mark}`, row)),
+  const rows = Object.entries(BY_FAILURE).flatMap(([failure, { means, advice }]) => [
+    `| \`${failure}\` | ${means} | ${advice} |`,
+    ...(more[failure as AttemptFailure] ?? []).map(([mark, ofMark]) => `| \`${failure}\`: ${mark} | | ${ofMark} |`),
   ]);
   return ['| `failure` | means | what to do |', '|---|---|---|', ...rows].join('\n');
-}
-
-function causesOf(isShown: (cause: FailureCause) => boolean): (FailureAdvice & { readonly mark: string })[] {
-  const causes = (Object.keys(BY_CAUSE) as FailureCause[]).filter(isShown);
-  return causes.map((cause) => ({ ...BY_CAUSE[cause], mark: `\`${cause}\`` }));
-}
-
-function rowOf(mark: string, { means, advice }: FailureAdvice): string {
-  return `| ${mark} | ${means} | ${advice} |`;
 }

@@ -1,4 +1,5 @@
-// The tables of the operator's manual: what engine protocols can do and take, limits in the order in which they are judged, metrics.
+// The tables of the operator's manual: what engine protocols can do and take, limits in the order in which they are judged, metrics, the
+// admin API.
 import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { capabilitiesOf } from '../domain/engine-offer.ts';
@@ -106,7 +107,7 @@ export function limitTable(): string {
 function rowOf({ name, per, counts, code, policy }: LimitKind): string {
   const isWindow = WINDOWS.some((window) => window === per);
   const shown = (text: string): string => `\`${isWindow ? text.replace(per!, 'PER') : text}\``;
-  const time = isWindow ? `\`PER\`: ${WINDOWS.join(', ')}` : per === 'second' || per === 'period' ? TIMES[per] : 'no certain time';
+  const time = isWindow ? '`PER`' : per === 'second' || per === 'period' ? TIMES[per] : 'no certain time';
   const field = policy === undefined ? '' : shown(policy);
   return `| ${shown(name)} | ${counts} | ${time} | ${statusOf(code)} \`${code}\` | ${field} |`;
 }
@@ -122,4 +123,24 @@ export function metricTable(
     ({ name, labels, help }) => `| \`${name}\` | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help.replaceAll('|', '\\|')} |`,
   );
   return ['| metric | labels | |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** An operation of the admin API. */
+interface ListedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: { readonly properties: object; readonly required?: readonly string[] };
+  readonly operation: { readonly command?: string; readonly summary: string };
+}
+
+/** Markdown: a row for each operation; `/teams?plan=`, or what its body may have. */
+export function adminTable(prefix: string, routes: readonly ListedRoute[]): string {
+  const rows = routes.map(({ method, path, query = {}, body, operation: { command, summary } }) => {
+    const asked = Object.keys(query).map((name, index) => `${index === 0 ? '?' : '&'}${name}=`);
+    const sent = Object.keys(body?.properties ?? {}).map((name) => (body?.required?.includes(name) === true ? name : `${name}?`));
+    const members = sent.length === 0 ? '' : ` \`{${sent.join(', ')}}\``;
+    return `| \`${method} ${prefix}${path}${asked.join('')}\`${members} | ${command === undefined ? summary.replace(/\.$/, '') : `\`${command}\``} |`;
+  });
+  return ['| operation | does the same as |', '|---|---|', ...rows].join('\n');
 }

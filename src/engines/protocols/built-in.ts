@@ -26,7 +26,7 @@ const CommonOptions = Type.Object({
   headers: Type.Optional(
     Type.Record(Type.String(), secret(''), {
       maxProperties: HEADERS_MAX,
-      description: 'More fields for every request: `{ x-token: { env: ENGINE_TOKEN } }`.',
+      description: 'More header fields for every request.',
     }),
   ),
 });

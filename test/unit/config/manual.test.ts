@@ -19,7 +19,14 @@ import { SUBJECTS } from '../engines/protocols/subjects.ts';
 
 test('its tables are current: `npm run task -- manual` would change nothing', () => {
   const pages = currentPages();
-  expect(Object.keys(pages)).toEqual(['engines.md', 'engine-failures.md', 'plans-and-metering.md', 'watching.md', 'api-parameters.md']);
+  expect(Object.keys(pages)).toEqual([
+    'engines.md',
+    'engine-failures.md',
+    'plans-and-metering.md',
+    'teams-and-keys.md',
+    'watching.md',
+    'api-parameters.md',
+  ]);
   for (const [name, text] of Object.entries(pages)) expect(text).toBe(manualPage(name.slice(0, -'.md'.length)));
 });
 
