@@ -115,7 +115,7 @@ async function start(listener: string, port: number, storeUrl: string, workers: 
 }
 
 test.each([
-  { signals: sized(3, 20), workers: '1' },
+  { signals: sized(2, 20), workers: '1' },
   { signals: sized(1, 4), workers: '2' },
 ])(
   '$signals SIGTERMs under load, $workers worker(s) each: no failed request, none uncharged, exit 0 each time',

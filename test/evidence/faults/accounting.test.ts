@@ -1,4 +1,4 @@
-// Row 1: four processes, failing engines and upstreams, callers who leave: charges equal what was delivered, to the character.
+// Row 1: several processes, failing engines and upstreams, callers who leave: charges equal what was delivered, to the character.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,14 +23,14 @@ import type { Seeded } from './seeded.ts';
 import { closedCharacters, expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { Evidence, WatchedTeam } from './witness.ts';
 
-const PROCESSES = 4;
+const PROCESSES = sized(2, 4);
 const PARALLEL = 32;
 const LEASE_MS = 60_000;
 /** A machine that stands still for a moment is no fault of store or engine. */
 const PATIENT = { storeMs: 10_000, engineMs: 20_000, leaseSeconds: LEASE_MS / 1000 };
 const UNUSABLE: readonly Mark[] = ['not_json', 'reset', 'close', 'truncate', 'one_too_few', 'empty', 'redirect'];
 
-describe.each(['redis', 'sqlite'] as const)('four processes on %s', (kind) => {
+describe.each(['redis', 'sqlite'] as const)(`${PROCESSES} processes on %s`, (kind) => {
   let folder: string;
   let redis: DurableRedis | undefined;
   let url: string;

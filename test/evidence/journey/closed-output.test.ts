@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
-test.each([...LISTENERS.map((listener) => [listener, '1'] as const), [LISTENERS[0], '3'] as const])(
+test.each([...LISTENERS.map((listener) => [listener, '1'] as const), [LISTENERS[0], '2'] as const])(
   'with the %s listener and %s worker(s), after its output is closed it serves, and SIGTERM ends it with 0',
   async (listener, workers) => {
     await site.configure({ listener, engine: { urls: [site.engine.url] } });

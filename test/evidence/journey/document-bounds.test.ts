@@ -1,7 +1,7 @@
 // What one team or address can take from others: bytes in the store, places for uploads, and time.
 import { expect, test } from 'vitest';
 import { DocumentCaller } from '../../support/document-caller.ts';
-import { expectProblem, onEveryGateway } from '../../support/every-gateway.ts';
+import { expectProblem, onEveryGateway, onOneGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { RawConnection, requestBytes } from '../../support/raw-http.ts';
 
@@ -13,13 +13,6 @@ const config = {
 const SILENT_MS = 2000;
 
 onEveryGateway({ config }, (setting) => {
-  const opened = async (path: string, headers: Readonly<Record<string, string>>): Promise<RawConnection> => {
-    const connection = await RawConnection.open({ port: setting.gateway.port });
-    const form = { ...headers, 'content-type': 'multipart/form-data; boundary=x', 'content-length': '100000' };
-    connection.send(Buffer.concat([requestBytes({ method: 'POST', path, headers: form }), Buffer.from('--x\r\n')]));
-    return connection;
-  };
-
   test("a team's files have the bytes of its plan, in whatever state they are", async () => {
     const team = await setting.gateway.team();
     const caller = new DocumentCaller(setting.gateway.port, team.key);
@@ -33,6 +26,16 @@ onEveryGateway({ config }, (setting) => {
     expect((await caller.remove(id)).status).toBe(204);
     await caller.uploaded({ file });
   });
+});
+
+// Places are a process's own, whatever its store.
+onOneGateway({ config }, (setting) => {
+  const opened = async (path: string, headers: Readonly<Record<string, string>>): Promise<RawConnection> => {
+    const connection = await RawConnection.open({ port: setting.gateway.port });
+    const form = { ...headers, 'content-type': 'multipart/form-data; boundary=x', 'content-length': '100000' };
+    connection.send(Buffer.concat([requestBytes({ method: 'POST', path, headers: form }), Buffer.from('--x\r\n')]));
+    return connection;
+  };
 
   test('a team that sends slowly has a quarter of the places, and loses them', { timeout: 60_000 }, async () => {
     const [slow, quick] = [await setting.gateway.team(), await setting.gateway.team()];

@@ -36,8 +36,8 @@ async function expectGone(pids: readonly number[]): Promise<void> {
 
 const TOKEN = 'workers'.repeat(5);
 
-// One gateway for all of them, which the last stops: its four processes take longer to start than the tests themselves.
-describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
+// One gateway for all of them, which the last stops: its three processes take longer to start than the tests themselves.
+describe.each(LISTENERS)('two workers with the %s listener', (listener) => {
   let place: Site;
   let gateway: GatewayProcess;
 
@@ -50,14 +50,14 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
       plans: { pro: QUOTA_PLAN },
       team_metrics: { every_seconds: 1 },
     });
-    gateway = await place.serve('--workers', '3');
+    gateway = await place.serve('--workers', '2');
   });
 
   afterAll(() => place.close());
 
   test('share one free port, report once that they are ready, and share a quota exactly', async () => {
-    expect(workersOf(gateway)).toHaveLength(3);
-    expect(listeningOn(gateway.port)).toBe(3);
+    expect(workersOf(gateway)).toHaveLength(2);
+    expect(listeningOn(gateway.port)).toBe(2);
     expect(gateway.output().match(/is ready on/g)).toHaveLength(1);
     const team = await makeTeam(place.store, { ...QUOTA_PLAN, characters: 500 });
     const answers = await Promise.all(Array.from({ length: 90 }, () => translate(gateway.port, team.key)));
@@ -77,7 +77,7 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
       );
       expect(status).toBe(1);
     }
-    expect(listeningOn(gateway.port)).toBe(3);
+    expect(listeningOn(gateway.port)).toBe(2);
   });
 
   test('a plan that is raised by the admin API holds in each at once, also for a team whose flood they refuse themselves', async () => {
@@ -107,7 +107,7 @@ describe.each(LISTENERS)('three workers with the %s listener', (listener) => {
     await expect.poll(() => opsPage(gateway, '/readyz')).toMatch(/^503/);
     await expect.poll(() => listeningOn(gateway.port)).toBe(0);
     // First all ports are closed, then each worker announces with its answers that it closes.
-    await expect.poll(() => logged(gateway, 'a worker is stopping')).toHaveLength(3);
+    await expect.poll(() => logged(gateway, 'a worker is stopping')).toHaveLength(2);
     for (const response of held) response.end('{"translations":[{"text":"late"}]}');
     for (const answer of await Promise.all(answers)) {
       expect([answer.status, answer.headers['connection']]).toEqual([200, 'close']);
@@ -194,7 +194,7 @@ describe('workers that cannot start', () => {
     ['an unreachable store', ['--store', 'redis://127.0.0.1:1'], /^lingate serve: [^\n]*redis:\/\/127\.0\.0\.1:1[^\n]*\n$/],
     ['a foreign address', ['--listen', '192.0.2.1:8080'], /^lingate serve: cannot listen on 192\.0\.2\.1:8080: this machine[^\n]*\n$/],
   ])('%s is one clear line, and the process exits', async (_name, flags, line) => {
-    const args = site.args('--workers', '3', ...flags);
+    const args = site.args('--workers', '2', ...flags);
     const store = args.indexOf('--store');
     if (flags.includes('--store')) args.splice(store, 2);
     const { status, stdout, stderr } = await lingate(args);

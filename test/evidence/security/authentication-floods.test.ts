@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../support/door/terms.ts';
 import { atOnce } from '../load/at-once.ts';
 import { startLoadedGateway } from '../load/loaded-gateway.ts';
@@ -13,7 +13,11 @@ import type { Sent } from '../load/open-loop.ts';
 describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
   let site: LoadedGateway;
 
-  afterEach(() => site.stop());
+  beforeAll(async () => {
+    site = await startLoadedGateway({ store });
+  });
+
+  afterAll(() => site.stop());
 
   async function flood(count: number, keyOf: (index: number) => string): Promise<Record<string, number>> {
     const agent = new Agent({ keepAlive: true });
@@ -35,7 +39,6 @@ describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
   }
 
   test('a flood of a few unknown keys reaches the store once a second for each of them', async () => {
-    site = await startLoadedGateway({ store });
     const keys = Array.from({ length: 10 }, () => newKey('live', randomBytes));
     const before = await commands();
     const startedAtMs = performance.now();
@@ -50,12 +53,11 @@ describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
   });
 
   test('a flood of ever new unknown keys leaves nothing in the store, and a good key is served meanwhile', async () => {
-    site = await startLoadedGateway({ store });
     const team = await site.team();
     await openLoop({ port: site.port, key: team.key, perSecond: 10, seconds: 0.1 });
     const client = site.redis === undefined ? undefined : new Redis(site.redis.port, '127.0.0.1', { protocol: 2 });
     // A charge creates keys of its own, and follows its answer.
-    await vi.waitUntil(async () => (await site?.metric('lingate_open_settlements')) === 0, 60_000);
+    await vi.waitUntil(async () => (await site.metric('lingate_open_settlements')) === 0, 60_000);
     // Except what the gateway's probe writes, which comes and goes.
     const keys = async () => (await client?.keys('*'))?.filter((name) => !/:probe:|:janitor$/.test(name)).toSorted();
     const keysBefore = await keys();
