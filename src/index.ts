@@ -130,7 +130,6 @@ export { overRecords } from './stores/records/over-records.ts';
 export { auditWrites } from './stores/records/record-audit.ts';
 export { deletionEvent, eventNames, eventWrites, outlivesTeam, teamEvent } from './stores/records/event-record.ts';
 export type { EventWrites } from './stores/records/event-record.ts';
-export { RecordOutbox } from './stores/records/record-outbox.ts';
 export type * from './ports/record-space.ts';
 export type { KeyDirectory } from './ports/key-directory.ts';
 export type {

@@ -87,7 +87,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/key-registry.ts',
     'stores/records/over-records.ts',
     'stores/records/record-audit.ts',
-    'stores/records/record-outbox.ts',
     'stores/records/usage-rows.ts',
   ],
   // Only what any author can import: no internals.

@@ -27,7 +27,6 @@ import {
   keysIn,
   overRecords,
   readPairs,
-  RecordOutbox,
   RowHistory,
   SHARED_RECORDS,
   Slots,
@@ -976,7 +975,6 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     teams: registryOf(database, over),
     accounts: accountsOf(database),
     ...over,
-    outbox: new RecordOutbox(over.records),
     history: new RowHistory(usageSource(database), () => clock.nowMs(), historyDays),
     async ping() {
       const written = await database.transaction((db) =>

@@ -125,14 +125,14 @@ export function refusalDaysOf({ records }: Store, { history }: Pick<Config, 'his
   return {
     // Few commands read them.
     async sum(teamId, range) {
-      const { RecordRefusals } = await import('../stores/records/record-refusals.ts');
-      return new RecordRefusals(records, history.days).sum(teamId, range);
+      const { recordRefusals } = await import('../stores/records/record-refusals.ts');
+      return recordRefusals(records, history.days).sum(teamId, range);
     },
   };
 }
 
 /** The documents of a store for operators, who see none of their files. */
 export async function documentsOf({ records }: Pick<Store, 'records'>, nowMs: () => number): Promise<DocumentStore> {
-  const { RecordDocuments } = await import('../stores/records/record-documents.ts');
-  return new RecordDocuments(records, nowMs);
+  const { recordDocuments } = await import('../stores/records/record-documents.ts');
+  return recordDocuments(records, nowMs);
 }

@@ -24,7 +24,7 @@ import type { FileOrder } from '../runtime/file-passing.ts';
 import { DocumentWorker } from '../runtime/document-worker.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
-import { RecordDocuments } from '../stores/records/record-documents.ts';
+import { recordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts, Chains, EngineUsers } from './chain.ts';
 import type { Opened } from './parts.ts';
@@ -56,7 +56,7 @@ export async function openDocuments({ config, store, nowMs, output: { log }, met
   };
   return {
     settings: config.documents,
-    documents: new RecordDocuments(store.records, nowMs, directory),
+    documents: recordDocuments(store.records, nowMs, directory),
     formats,
     sealer: new DocumentSealer(secret),
     keys: new DocumentKeys(secret),

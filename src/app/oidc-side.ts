@@ -10,7 +10,7 @@ import type { OidcSettings } from '../ports/identity-provider.ts';
 import type { Store } from '../ports/store.ts';
 import { loadOidcLibrary, OIDC_PACKAGE, OidcProvider } from '../runtime/oidc-provider.ts';
 import type { OidcLibrary } from '../runtime/oidc-provider.ts';
-import { RecordSignIns } from '../stores/records/ending-records.ts';
+import { recordSignIns } from '../stores/records/ending-records.ts';
 import { SharedSignIns } from '../runtime/shared-sign-ins.ts';
 
 /** The settings in force, which a reload replaces, and the package. */
@@ -40,7 +40,7 @@ export function consoleOidc(side: OidcSide, { secrets, records }: Store, now: ()
   return {
     settings,
     provider: new OidcProvider({ library: side.library, settings, now, nowMs }),
-    attempts: new SharedSignIns({ secrets, records: new RecordSignIns(records), provider, now }),
+    attempts: new SharedSignIns({ secrets, records: recordSignIns(records), provider, now }),
     failures: { ofStrangers: new RecentFailures(now), ofAttempts: new RecentFailures(now) },
   };
 }

@@ -28,7 +28,7 @@ import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { openMachineClock } from '../stores/records/record-clock.ts';
-import { RecordRefusals } from '../stores/records/record-refusals.ts';
+import { recordRefusals } from '../stores/records/record-refusals.ts';
 import { openAwaited, storeOptionsOf } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
 import { pairsOf } from './engine-settings.ts';
@@ -67,7 +67,7 @@ export async function openParts(opening: Opening) {
   const { config, output, down, store, engines, settings, nowMs } = opened;
   const { log } = output;
   const documents = await openDocuments(opened);
-  const days = new RecordRefusals(store.records, config.history.days);
+  const days = recordRefusals(store.records, config.history.days);
   const refusals = new PendingRefusals({ days, nowMs });
   down.add('counts of refusals', () => refusals.flush());
   const upkeep = down.closing('glossaries at engines', new GlossaryUpkeepTimer({ engines: engines.byName, nowMs, log }));

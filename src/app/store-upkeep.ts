@@ -8,7 +8,7 @@ import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials, storeKindOf } from '../domain/store-url.ts';
 import { DocumentCheck, mendDocuments } from '../stores/document-check.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
-import { RecordDocuments } from '../stores/records/record-documents.ts';
+import { recordDocuments } from '../stores/records/record-documents.ts';
 import { isSameStore, openReader, openSource, openWriter } from '../stores/open-reader.ts';
 import type { OtherStores } from '../stores/open-reader.ts';
 import type { WholeStore } from '../stores/whole-store.ts';
@@ -91,7 +91,7 @@ export async function repairDocuments(
     const lines = mends.map(({ line }) => line);
     if (lines.length === 0 || !(await confirm(lines))) return [];
     const folder = folderOf(ofDocuments);
-    await mendDocuments(mends, { documents: new RecordDocuments(records, nowMs, folder), ledger, folder });
+    await mendDocuments(mends, { documents: recordDocuments(records, nowMs, folder), ledger, folder });
     return lines;
   });
 }

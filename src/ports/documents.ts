@@ -122,7 +122,7 @@ export interface DocumentBacklog {
 }
 
 /** A claim: nobody else works on the document before it ends. */
-export interface DocumentClaim extends DueDocument {
+interface DocumentClaim extends DueDocument {
   readonly worker: string;
   readonly leaseMs: number;
 }

@@ -1,5 +1,5 @@
 // The console on made-up teams and traffic: real pages on a real listener and store, nothing that serves callers behind them.
-import { RecordRefusals } from '../../src/stores/records/record-refusals.ts';
+import { recordRefusals } from '../../src/stores/records/record-refusals.ts';
 import { Operators } from '../../src/admin/operators.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     operators: new Operators([{ name: 'admin', role: 'manage', token: TOKEN }]),
     oidc: undefined,
     store,
-    refusals: new RecordRefusals(store.records, config.history.days),
+    refusals: recordRefusals(store.records, config.history.days),
     processes: {
       readiness: () => WAITING,
       states: () => Promise.resolve(sampleStates(Date.now(), ids)),

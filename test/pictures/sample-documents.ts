@@ -3,7 +3,7 @@ import { ulid } from 'ulid';
 import { answered } from '../../src/domain/store-unavailable.ts';
 import type { DocumentRecord } from '../../src/ports/documents.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { RecordDocuments } from '../../src/stores/records/record-documents.ts';
+import { recordDocuments } from '../../src/stores/records/record-documents.ts';
 
 type Change = Partial<DocumentRecord>;
 
@@ -24,7 +24,7 @@ const SAMPLES: readonly (readonly [format: string, bytes: number, agoS: number, 
 /** `clock` is the store's, which is moved; it stands at the present afterwards. */
 export async function sampleDocuments(store: Store, teamIds: readonly string[], clock: { atMs: number }): Promise<void> {
   const nowMs = clock.atMs;
-  const documents = new RecordDocuments(store.records, () => clock.atMs);
+  const documents = recordDocuments(store.records, () => clock.atMs);
   for (const [index, [format, bytes, agoS, change, tookS]] of SAMPLES.entries()) {
     const teamId = teamIds[index % teamIds.length]!;
     const [key] = answered(await store.teams.listKeys(teamId))!;

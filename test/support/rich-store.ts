@@ -2,7 +2,7 @@
 import type { Audited } from '../../src/domain/audit-entry.ts';
 import { eventRules } from './door/terms.ts';
 import { isUnavailable } from '../../src/index.ts';
-import { RecordRefusals } from './door/stores.ts';
+import { recordRefusals } from './door/stores.ts';
 import { GENEROUS_QUOTA } from './door/contracts.ts';
 import type { KeyLimits } from '../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../src/domain/plan.ts';
@@ -73,7 +73,7 @@ export const RICH_REQUEST = { id: 'request1', request: 'r', recordId: 'record1',
 /** Made by the store's own operations over some months; ends with open reservations and used slots of the rate window. */
 export async function fillRich(store: PluginStore, clock: MovableClock): Promise<void> {
   const { teams, glossaries } = store;
-  const refusals = new RecordRefusals(store.records, 400);
+  const refusals = recordRefusals(store.records, 400);
   let ids = 0;
   const use = async (teamId: string, keyId: string, characters: number): Promise<void> => {
     const requestId = `01JREQ00000000000000001${String(ids++).padStart(3, '0')}`;

@@ -1,6 +1,5 @@
 // Events as shared records: their form, those of what operators do, and what an operation that causes one writes.
 import { eventIds, RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
-import type { EventRules } from '../../domain/event-rules.ts';
 import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
 import type { NewEvent, RecordName } from '../../ports/record-space.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
@@ -18,8 +17,6 @@ interface StoredEvent {
 interface Sender {
   readonly holder: string;
   readonly untilMs: number;
-  /** For processes without rules of their own, in a store whose operations write events about usage. */
-  readonly rules?: EventRules | undefined;
 }
 
 /** What is written to the shared records. */

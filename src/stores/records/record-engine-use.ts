@@ -1,7 +1,6 @@
 // What engines have used in their present windows, as shared records: one for each engine and kind of window.
 import { windowAt } from '../../domain/period.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { EngineUse, EngineUsed, SentCharacters } from '../../ports/engine-use.ts';
 import type { KeptEvent } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
@@ -24,26 +23,22 @@ interface StoredUse {
 
 const USES = new JsonTable<StoredUse>('engines');
 
-export class RecordEngineUse implements EngineUse {
-  readonly #space: RecordSpace;
-
-  constructor(space: RecordSpace) {
-    this.#space = space;
-  }
-
-  async add(sent: SentCharacters): Promise<EngineUsed | StoreUnavailable> {
-    const id = `${sent.engine} ${sent.cap.per}`;
-    const used = await this.#space.change(SHARED_RECORDS, [USES.name(id)], ([value], { nowMs }) => {
-      const before = USES.read(value);
-      const after = added(before, sent, nowMs);
-      const { startMs, endMs, isReached } = after;
-      const reachesNow = isReached && !(before?.startMs === startMs && before.isReached);
-      const result: EngineUsed = { startMs, endMs, nowMs, characters: sumOf(after), reachesNow };
-      return { result, ...joined(USES.put(id, after), reachesNow && sent.tells ? newEvent(limitEvent(sent, result)) : {}) };
-    });
-    // The group of the shared records always exists.
-    return used!;
-  }
+export function recordEngineUse(space: RecordSpace): EngineUse {
+  return {
+    async add(sent) {
+      const id = `${sent.engine} ${sent.cap.per}`;
+      const used = await space.change(SHARED_RECORDS, [USES.name(id)], ([value], { nowMs }) => {
+        const before = USES.read(value);
+        const after = added(before, sent, nowMs);
+        const { startMs, endMs, isReached } = after;
+        const reachesNow = isReached && !(before?.startMs === startMs && before.isReached);
+        const result: EngineUsed = { startMs, endMs, nowMs, characters: sumOf(after), reachesNow };
+        return { result, ...joined(USES.put(id, after), reachesNow && sent.tells ? newEvent(limitEvent(sent, result)) : {}) };
+      });
+      // The group of the shared records always exists.
+      return used!;
+    },
+  };
 }
 
 function added(before: StoredUse | undefined, { cap, process, report, characters }: SentCharacters, nowMs: number): StoredUse {

@@ -1,6 +1,5 @@
 // Glossaries over a record space: limits and revisions are exact, because each change names the records that it depends on.
 import { glossaryRemoval } from '../../domain/audit-entry.ts';
-import type { Audited } from '../../domain/audit-entry.ts';
 import { isLarge, ReadEntries, writtenEntries } from '../../domain/entries-text.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
@@ -8,14 +7,10 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
   BytesReached,
   DictionaryRecord,
-  FoundEntries,
-  GlossaryChange,
   GlossaryChanged,
   GlossaryCreation,
-  GlossaryRecord,
   GlossaryStore,
   NewDictionary,
-  NewGlossary,
 } from '../../ports/glossary-store.ts';
 import type { GroupChange, GroupHead, NewBlob, RecordSpace } from '../../ports/record-space.ts';
 import { bytesIn, GLOSSARIES, GLOSSARY_TOTALS, glossaryWrites, readTotals, shownGlossary } from './glossary-record.ts';
@@ -32,108 +27,86 @@ interface Decided<Result> extends Pick<GroupChange<unknown>, 'audit'> {
 /** From a glossary and its team's totals as they are. */
 type Decide<Result> = (known: StoredGlossary | undefined, totals: GlossaryTotals, team: TeamHead) => Decided<Result>;
 
-export class RecordGlossaries implements GlossaryStore {
-  readonly #space: RecordSpace;
-
-  constructor(space: RecordSpace) {
-    this.#space = space;
-  }
-
-  async create(
-    { glossaryId, teamId, name, dictionaries }: NewGlossary,
-    teamBytesMax = Infinity,
-  ): Promise<GlossaryCreation | StoreUnavailable> {
-    const added = newDictionaries(dictionaries);
-    const decide: Decide<GlossaryCreation> = (known, totals, { limits: { maxGlossaries }, nowMs }) => {
-      // The creation has been delivered twice.
-      if (known !== undefined) return { result: { kind: 'created', glossary: shownGlossary(known) } };
-      if (totals.count >= maxGlossaries) return { result: { kind: 'limit_reached', maxGlossaries } };
-      // Not the number of glossaries: after a deletion two would get the same order.
-      const order = totals.order + 1;
-      const next = { glossaryId, name, revision: 1, createdAtMs: nowMs, order, dictionaries: heldBy(dictionaries, added, undefined) };
-      const refused = refusedBytes(totals, undefined, next, teamBytesMax, maxGlossaries);
-      return refused ?? { result: { kind: 'created', glossary: shownGlossary(next) }, next };
-    };
-    if (added.some(({ blob }) => isLarge(blob.pieces))) {
-      // Judged again below: here it avoids writing pieces for a glossary that will be refused anyway.
-      const foreseen = await this.#change<GlossaryCreation>(teamId, glossaryId, (...found) => ({ result: decide(...found).result }));
-      if (foreseen?.kind !== 'created') return foreseen ?? { kind: 'team_unknown' };
-    }
-    return this.#write(teamId, glossaryId, added, { kind: 'team_unknown' }, decide);
-  }
-
-  async list(teamId: string): Promise<readonly GlossaryRecord[] | StoreUnavailable> {
-    const found = await this.#space.list(teamId, 'glossaries');
-    if (isUnavailable(found)) return found;
-    const glossaries = [...found.values()].map((text) => GLOSSARIES.read(text));
-    return glossaries.toSorted((one, other) => one.order - other.order).map(shownGlossary);
-  }
-
-  async find(teamId: string, glossaryId: string): Promise<GlossaryRecord | undefined | StoreUnavailable> {
-    const found = await this.#space.read(teamId, [GLOSSARIES.name(glossaryId)]);
-    if (isUnavailable(found)) return found;
-    return found[0] === undefined ? undefined : shownGlossary(GLOSSARIES.read(found[0]));
-  }
-
-  async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
-    const pieces = await this.#space.readBlob(teamId, dictionaryId);
-    return pieces === undefined || isUnavailable(pieces) ? pieces : new ReadEntries(pieces);
-  }
-
-  change(change: GlossaryChange, teamBytesMax = Infinity): Promise<GlossaryChanged | StoreUnavailable> {
-    const { teamId, glossaryId, name, revision, dictionaries } = change;
-    const added = newDictionaries(dictionaries);
-    return this.#write<GlossaryChanged>(teamId, glossaryId, added, { kind: 'missing' }, (known, totals, { limits }) => {
-      if (known === undefined) return { result: { kind: 'missing' } };
-      if (known.revision !== revision) return { result: { kind: 'outdated' } };
-      const next = { ...known, name, revision: revision + 1, dictionaries: heldBy(dictionaries, added, known) };
-      const refused = refusedBytes(totals, known, next, teamBytesMax, limits.maxGlossaries);
-      return refused ?? { result: { kind: 'changed', glossary: shownGlossary(next) }, next };
-    });
-  }
-
-  ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable> {
-    return this.#space.groupOf(GLOSSARIES.name(glossaryId));
-  }
-
-  async remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable> {
-    const removed = await this.#change<boolean>(teamId, glossaryId, (known) => {
-      if (known === undefined) return { result: false };
-      return { result: true, next: null, audit: by && { by, ...glossaryRemoval(known) } };
-    });
-    return removed ?? false;
-  }
-
-  /** A change with new dictionaries, which are prepared before, and attached if it writes anything. */
-  async #write<Result extends GlossaryCreation | GlossaryChanged>(
-    teamId: string,
-    glossaryId: string,
-    added: readonly AddedDictionary[],
-    missing: Result,
-    decide: Decide<Result>,
-  ): Promise<Result | StoreUnavailable> {
-    const blobs = added.map(({ blob }) => blob);
-    const failed = await this.#space.prepare(teamId, blobs);
-    if (failed !== undefined) return failed;
-    const result = (await this.#change(teamId, glossaryId, decide, blobs)) ?? missing;
-    if (result.kind === missing.kind) await this.#space.abandon(teamId, blobs);
-    return result;
-  }
-
-  #change<Result>(
-    teamId: string,
-    glossaryId: string,
-    decide: Decide<Result>,
-    attach: readonly NewBlob[] = [],
-  ): Promise<Result | undefined | StoreUnavailable> {
-    return this.#space.change<Result>(teamId, [GLOSSARIES.name(glossaryId), GLOSSARY_TOTALS], ([text, sums], team) => {
+export function recordGlossaries(space: RecordSpace): GlossaryStore {
+  const change = <Result>(teamId: string, glossaryId: string, decide: Decide<Result>, attach: readonly NewBlob[] = []) =>
+    space.change<Result>(teamId, [GLOSSARIES.name(glossaryId), GLOSSARY_TOTALS], ([text, sums], team) => {
       const [known, totals] = [GLOSSARIES.read(text), readTotals(sums)];
       const { result, next, audit } = decide(known, totals, team as TeamHead);
       if (next === undefined) return { result };
       const detach = idsOf(known).filter((id) => !idsOf(next).includes(id));
       return { result, ...glossaryWrites(totals, known, next ?? undefined), attach, detach, audit };
     });
-  }
+
+  /** A change with new dictionaries, which are prepared before, and attached if it writes anything. */
+  const write = async <Result extends GlossaryCreation | GlossaryChanged>(
+    teamId: string,
+    glossaryId: string,
+    added: readonly AddedDictionary[],
+    missing: Result,
+    decide: Decide<Result>,
+  ): Promise<Result | StoreUnavailable> => {
+    const blobs = added.map(({ blob }) => blob);
+    const failed = await space.prepare(teamId, blobs);
+    if (failed !== undefined) return failed;
+    const result = (await change(teamId, glossaryId, decide, blobs)) ?? missing;
+    if (result.kind === missing.kind) await space.abandon(teamId, blobs);
+    return result;
+  };
+
+  return {
+    async create({ glossaryId, teamId, name, dictionaries }, teamBytesMax = Infinity) {
+      const added = newDictionaries(dictionaries);
+      const decide: Decide<GlossaryCreation> = (known, totals, { limits: { maxGlossaries }, nowMs }) => {
+        // The creation has been delivered twice.
+        if (known !== undefined) return { result: { kind: 'created', glossary: shownGlossary(known) } };
+        if (totals.count >= maxGlossaries) return { result: { kind: 'limit_reached', maxGlossaries } };
+        // Not the number of glossaries: after a deletion two would get the same order.
+        const order = totals.order + 1;
+        const next = { glossaryId, name, revision: 1, createdAtMs: nowMs, order, dictionaries: heldBy(dictionaries, added, undefined) };
+        const refused = refusedBytes(totals, undefined, next, teamBytesMax, maxGlossaries);
+        return refused ?? { result: { kind: 'created', glossary: shownGlossary(next) }, next };
+      };
+      if (added.some(({ blob }) => isLarge(blob.pieces))) {
+        // Judged again below: here it avoids writing pieces for a glossary that will be refused anyway.
+        const foreseen = await change<GlossaryCreation>(teamId, glossaryId, (...found) => ({ result: decide(...found).result }));
+        if (foreseen?.kind !== 'created') return foreseen ?? { kind: 'team_unknown' };
+      }
+      return write(teamId, glossaryId, added, { kind: 'team_unknown' }, decide);
+    },
+    async list(teamId) {
+      const found = await space.list(teamId, 'glossaries');
+      if (isUnavailable(found)) return found;
+      const glossaries = [...found.values()].map((text) => GLOSSARIES.read(text));
+      return glossaries.toSorted((one, other) => one.order - other.order).map(shownGlossary);
+    },
+    async find(teamId, glossaryId) {
+      const found = await space.read(teamId, [GLOSSARIES.name(glossaryId)]);
+      if (isUnavailable(found)) return found;
+      return found[0] === undefined ? undefined : shownGlossary(GLOSSARIES.read(found[0]));
+    },
+    async entries(teamId, dictionaryId) {
+      const pieces = await space.readBlob(teamId, dictionaryId);
+      return pieces === undefined || isUnavailable(pieces) ? pieces : new ReadEntries(pieces);
+    },
+    async change({ teamId, glossaryId, name, revision, dictionaries }, teamBytesMax = Infinity) {
+      const added = newDictionaries(dictionaries);
+      return write<GlossaryChanged>(teamId, glossaryId, added, { kind: 'missing' }, (known, totals, { limits }) => {
+        if (known === undefined) return { result: { kind: 'missing' } };
+        if (known.revision !== revision) return { result: { kind: 'outdated' } };
+        const next = { ...known, name, revision: revision + 1, dictionaries: heldBy(dictionaries, added, known) };
+        const refused = refusedBytes(totals, known, next, teamBytesMax, limits.maxGlossaries);
+        return refused ?? { result: { kind: 'changed', glossary: shownGlossary(next) }, next };
+      });
+    },
+    ownerOf: (glossaryId) => space.groupOf(GLOSSARIES.name(glossaryId)),
+    async remove(teamId, glossaryId, by) {
+      const removed = await change<boolean>(teamId, glossaryId, (known) => {
+        if (known === undefined) return { result: false };
+        return { result: true, next: null, audit: by && { by, ...glossaryRemoval(known) } };
+      });
+      return removed ?? false;
+    },
+  };
 }
 
 interface AddedDictionary {

@@ -25,91 +25,77 @@ const INDEX = 'requests_by_end';
 const REQUESTS = new JsonTable<StoredRequest>('requests', (id, { untilMs }) => [{ index: INDEX, id: `${timeDigits(untilMs)} ${id}` }]);
 const CLAIMS = new JsonTable<StoredClaim>('claims');
 
-export class RecordIdempotency implements IdempotencyRecords {
-  readonly #space: RecordSpace;
-  readonly #nowMs: () => number | undefined;
-
-  /** `nowMs`: the store's time, as far as it is known without asking. */
-  constructor(space: RecordSpace, nowMs: () => number | undefined) {
-    this.#space = space;
-    this.#nowMs = nowMs;
-  }
-
-  async claim({ id, request, recordId, teamId, holder, leaseMs }: RequestClaim): Promise<Claimed | StoreUnavailable> {
-    const names = [REQUESTS.name(id), CLAIMS.name(id)];
-    const claimed = await this.#space.change<Claimed>(SHARED_RECORDS, names, ([stored, held], { nowMs }) => {
-      const known = REQUESTS.read(stored);
-      const hold = CLAIMS.put(id, { holder, untilMs: nowMs + leaseMs });
-      if (known !== undefined && known.untilMs > nowMs) {
-        if (known.request !== request) return { result: { kind: 'other_request' } };
-        if (known.answer !== undefined) return { result: { kind: 'answered', answer: known.answer } };
-        const running = CLAIMS.read(held);
-        if (running !== undefined && running.holder !== holder && running.untilMs > nowMs) return { result: { kind: 'running' } };
-        return { result: { kind: 'claimed', recordId: known.recordId }, ...hold };
-      }
-      const made = REQUESTS.put(id, { request, recordId, teamId, untilMs: nowMs + REQUEST_REMEMBERED_MS }, known);
-      return { result: { kind: 'claimed', recordId }, ...joined(made, hold) };
-    });
-    // The group of the shared records always exists.
-    return claimed!;
-  }
-
-  async finish(held: HeldRequest, answer: string, teamId: string | undefined): Promise<StoreUnavailable | undefined> {
-    const { id } = held;
-    const finished = await this.#held(held, (known) => ({
-      ...REQUESTS.put(id, { ...known, answer, teamId: teamId ?? known.teamId }, known),
-      remove: [CLAIMS.name(id)],
-    }));
-    if (finished !== undefined || teamId === undefined) return finished;
-    // A deletion of the team either finds the answer, or is seen here.
-    const isThere = await this.#space.change(teamId, [], () => ({ result: true }));
-    if (isUnavailable(isThere)) return isThere;
-    return isThere ? undefined : this.forgetTeam(teamId);
-  }
-
-  release(held: HeldRequest, next: 'forget' | 'repeat'): Promise<StoreUnavailable | undefined> {
-    return this.#held(held, (known) => (next === 'forget' ? removal(held.id, known) : { remove: [CLAIMS.name(held.id)] }));
-  }
-
-  forgetTeam(teamId: string): Promise<StoreUnavailable | undefined> {
-    return answering(async () => {
-      const all = [...answered(await this.#space.list(SHARED_RECORDS, 'requests'))];
-      const removals = all.map(([id, text]) => ({ id, known: REQUESTS.read(text) })).filter(({ known }) => known.teamId === teamId);
-      await writeInPieces(
-        this.#space,
-        removals.map(({ id, known }) => removal(id, known)),
-      );
-      return undefined;
-    });
-  }
-
-  async sweep(): Promise<StoreUnavailable | undefined> {
-    const nowMs = this.#nowMs();
-    if (nowMs === undefined) return undefined;
-    for (;;) {
-      const page = { index: INDEX, from: '', below: timeDigits(nowMs + 1), limit: FORGOTTEN_MAX } as const;
-      const entries = await this.#space.page(SHARED_RECORDS, page);
-      if (isUnavailable(entries)) return entries;
-      if (entries.length === 0) return undefined;
-      const ids = entries.map((entry) => entry.slice(entry.indexOf(' ') + 1));
-      const swept = await this.#space.change(SHARED_RECORDS, REQUESTS.names(ids), (values) => {
-        const known = values.map((value) => REQUESTS.read(value));
-        const ended = ids.flatMap((id, i) => (known[i] !== undefined && known[i].untilMs <= nowMs ? removal(id, known[i]) : []));
-        // Also entries whose request is not there: an index that is wrong must stop nobody.
-        return { result: true, ...joined(...ended, { unindex: entries.map((id) => ({ index: INDEX, id })) }) };
-      });
-      if (isUnavailable(swept)) return swept;
-      if (entries.length < FORGOTTEN_MAX) return undefined;
-    }
-  }
-
+/** `time`: the store's, as far as it is known without asking. */
+export function recordIdempotency(space: RecordSpace, time: () => number | undefined): IdempotencyRecords {
   /** Changes a request if this holder runs it. */
-  #held({ id, holder }: HeldRequest, decide: (known: StoredRequest) => Writes): Promise<StoreUnavailable | undefined> {
-    return this.#space.change(SHARED_RECORDS, [REQUESTS.name(id), CLAIMS.name(id)], ([stored, held]): GroupChange<undefined> => {
+  const changeHeld = ({ id, holder }: HeldRequest, decide: (known: StoredRequest) => Writes): Promise<StoreUnavailable | undefined> =>
+    space.change(SHARED_RECORDS, [REQUESTS.name(id), CLAIMS.name(id)], ([stored, held]): GroupChange<undefined> => {
       const known = REQUESTS.read(stored);
       return known !== undefined && CLAIMS.read(held)?.holder === holder ? { result: undefined, ...decide(known) } : { result: undefined };
     });
-  }
+
+  const forgetTeam = (teamId: string): Promise<StoreUnavailable | undefined> =>
+    answering(async () => {
+      const all = [...answered(await space.list(SHARED_RECORDS, 'requests'))].map(([id, text]) => ({ id, known: REQUESTS.read(text) }));
+      const own = all.filter(({ known }) => known.teamId === teamId);
+      const removals = own.map(({ id, known }) => removal(id, known));
+      await writeInPieces(space, removals);
+      return undefined;
+    });
+
+  return {
+    forgetTeam,
+    async claim({ id, request, recordId, teamId, holder, leaseMs }) {
+      const names = [REQUESTS.name(id), CLAIMS.name(id)];
+      const claimed = await space.change<Claimed>(SHARED_RECORDS, names, ([stored, held], { nowMs }) => {
+        const known = REQUESTS.read(stored);
+        const hold = CLAIMS.put(id, { holder, untilMs: nowMs + leaseMs });
+        if (known !== undefined && known.untilMs > nowMs) {
+          if (known.request !== request) return { result: { kind: 'other_request' } };
+          if (known.answer !== undefined) return { result: { kind: 'answered', answer: known.answer } };
+          const running = CLAIMS.read(held);
+          if (running !== undefined && running.holder !== holder && running.untilMs > nowMs) return { result: { kind: 'running' } };
+          return { result: { kind: 'claimed', recordId: known.recordId }, ...hold };
+        }
+        const made = REQUESTS.put(id, { request, recordId, teamId, untilMs: nowMs + REQUEST_REMEMBERED_MS }, known);
+        return { result: { kind: 'claimed', recordId }, ...joined(made, hold) };
+      });
+      // The group of the shared records always exists.
+      return claimed!;
+    },
+    async finish(held, answer, teamId) {
+      const { id } = held;
+      const finished = await changeHeld(held, (known) => ({
+        ...REQUESTS.put(id, { ...known, answer, teamId: teamId ?? known.teamId }, known),
+        remove: [CLAIMS.name(id)],
+      }));
+      if (finished !== undefined || teamId === undefined) return finished;
+      // A deletion of the team either finds the answer, or is seen here.
+      const isThere = await space.change(teamId, [], () => ({ result: true }));
+      if (isUnavailable(isThere)) return isThere;
+      return isThere ? undefined : forgetTeam(teamId);
+    },
+    release: (held, next) =>
+      changeHeld(held, (known) => (next === 'forget' ? removal(held.id, known) : { remove: [CLAIMS.name(held.id)] })),
+    sweep: () =>
+      answering(async () => {
+        const nowMs = time();
+        for (let isMore = nowMs !== undefined; isMore;) {
+          const page = { index: INDEX, from: '', below: timeDigits(nowMs! + 1), limit: FORGOTTEN_MAX } as const;
+          const entries = answered(await space.page(SHARED_RECORDS, page));
+          const ids = entries.map((entry) => entry.slice(entry.indexOf(' ') + 1));
+          const decide = (values: readonly (string | undefined)[]) => {
+            const known = values.map((value) => REQUESTS.read(value));
+            const ended = ids.flatMap((id, i) => (known[i] !== undefined && known[i].untilMs <= nowMs! ? removal(id, known[i]) : []));
+            // Also entries whose request is not there: an index that is wrong must stop nobody.
+            return { result: true, ...joined(...ended, { unindex: entries.map((id) => ({ index: INDEX, id })) }) };
+          };
+          if (ids.length > 0) answered(await space.change(SHARED_RECORDS, REQUESTS.names(ids), decide));
+          isMore = ids.length === FORGOTTEN_MAX;
+        }
+        return undefined;
+      }),
+  };
 }
 
 function removal(id: string, request: StoredRequest): Writes {

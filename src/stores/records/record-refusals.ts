@@ -10,43 +10,36 @@ import { JsonTable } from './json-table.ts';
 
 const DAYS = new JsonTable<Partial<RefusalCounts>>('refusals');
 
-export class RecordRefusals implements RefusalDays {
-  readonly #space: RecordSpace;
-  readonly #retainedDays: number;
-
-  /** `retainedDays`: `history.days`. */
-  constructor(space: RecordSpace, retainedDays: number) {
-    this.#space = space;
-    this.#retainedDays = retainedDays;
-  }
-
-  sum(teamId: string, range: DayRange): Promise<RefusalCounts | StoreUnavailable> {
-    return answering(async () => (await this.#days(teamId, range)).map(([, text]) => readRefusals(text)).reduce(added, NO_REFUSALS));
-  }
-
+export interface RecordRefusals extends RefusalDays {
   /**
    * Adds to the counts of the day in which this moment is; the first of a day also drops those that are too old. Nothing happens
    * if there is no such team. After `unavailable` it may have been added or not.
    */
-  add(teamId: string, counts: RefusalCounts, nowMs: number): Promise<StoreUnavailable | undefined> {
-    return answering(async () => {
-      const day = Math.floor(nowMs / DAY_MS);
-      const [id, name] = [dateOf(day), DAYS.name(dateOf(day))];
-      const change = await this.#space.change(teamId, [name], ([before]) => ({
-        result: before === undefined,
-        ...DAYS.put(id, added(readRefusals(before), counts)),
-      }));
-      if (answered(change) !== true) return undefined;
-      const remove = DAYS.names((await this.#days(teamId, { from: 0, to: day - this.#retainedDays - 1 })).map(([date]) => date));
-      if (remove.length > 0) answered(await this.#space.change(teamId, [], () => ({ result: true, remove })));
-      return undefined;
-    });
-  }
+  add(teamId: string, counts: RefusalCounts, nowMs: number): Promise<StoreUnavailable | undefined>;
+}
 
-  async #days(teamId: string, { from, to }: DayRange): Promise<[date: string, text: string][]> {
-    const all = answered(await this.#space.list(teamId, 'refusals'));
+/** `retainedDays`: `history.days`. */
+export function recordRefusals(space: RecordSpace, retainedDays: number): RecordRefusals {
+  const daysOf = async (teamId: string, { from, to }: DayRange): Promise<[date: string, text: string][]> => {
+    const all = answered(await space.list(teamId, 'refusals'));
     return [...all].filter(([date]) => dayOfDate(date)! >= from && dayOfDate(date)! <= to);
-  }
+  };
+  return {
+    sum: (teamId, range) =>
+      answering(async () => (await daysOf(teamId, range)).map(([, text]) => readRefusals(text)).reduce(added, NO_REFUSALS)),
+    add: (teamId, counts, nowMs) =>
+      answering(async () => {
+        const day = Math.floor(nowMs / DAY_MS);
+        const change = await space.change(teamId, [DAYS.name(dateOf(day))], ([before]) => ({
+          result: before === undefined,
+          ...DAYS.put(dateOf(day), added(readRefusals(before), counts)),
+        }));
+        if (answered(change) !== true) return undefined;
+        const remove = DAYS.names((await daysOf(teamId, { from: 0, to: day - retainedDays - 1 })).map(([date]) => date));
+        if (remove.length > 0) answered(await space.change(teamId, [], () => ({ result: true, remove })));
+        return undefined;
+      }),
+  };
 }
 
 /** The counts of a record. */

@@ -1,48 +1,34 @@
 // The days of tags over a record space, in which the ledger counts them: of at most `limits.tags` tags, so a team's are read at once.
 import type { TagCount } from '../../domain/request-tag.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { DayRange } from '../../domain/usage-days.ts';
 import type { RecordSpace, RecordTable } from '../../ports/record-space.ts';
-import type { TagDay, TagHistory } from '../../ports/tag-history.ts';
+import type { TagHistory } from '../../ports/tag-history.ts';
 import { readTagCount, readTagDays } from '../../ledger/tag-account.ts';
 import { isLeftBehind } from '../../ledger/tag-uses.ts';
 
 /** A tag's first charge of a day moves its last day from one table to the other: then both are read again. */
 const READS_MAX = 10;
 
-export class RecordTags implements TagHistory {
-  readonly #space: RecordSpace;
-
-  constructor(space: RecordSpace) {
-    this.#space = space;
-  }
-
-  days(teamId: string, { from, to }: DayRange): Promise<readonly TagDay[] | StoreUnavailable> {
-    return answering(async () => {
-      let [days, counts] = [await this.#list(teamId, 'tag_days'), await this.#list(teamId, 'tag_counts')];
-      for (let reads = 1; reads < READS_MAX; reads++) {
-        const again = await this.#list(teamId, 'tag_days');
-        if (again.size === days.size && [...again].every(([tag, text]) => days.get(tag) === text)) break;
-        [days, counts] = [again, await this.#list(teamId, 'tag_counts')];
-      }
-      const rows = [...counts].flatMap(([tag, text]) => {
-        const byDay = Map.groupBy([...readTagDays(days.get(tag)), readTagCount(text)!], ({ day }) => day);
-        return [...byDay].map(([day, all]): TagDay => ({
-          tag,
-          day,
-          characters: sumOf(all, 'characters'),
-          requests: sumOf(all, 'requests'),
-        }));
-      });
-      const inRange = rows.filter(({ day }) => day >= from && day <= to);
-      return inRange.toSorted((one, other) => one.day - other.day || (one.tag < other.tag ? -1 : 1));
-    });
-  }
-
-  async #list(teamId: string, table: RecordTable): Promise<ReadonlyMap<string, string>> {
-    return answered(await this.#space.list(teamId, table));
-  }
+export function recordTags(space: RecordSpace): TagHistory {
+  const list = async (teamId: string, table: RecordTable): Promise<ReadonlyMap<string, string>> =>
+    answered(await space.list(teamId, table));
+  return {
+    days: (teamId, { from, to }) =>
+      answering(async () => {
+        let [days, counts] = [await list(teamId, 'tag_days'), await list(teamId, 'tag_counts')];
+        for (let reads = 1; reads < READS_MAX; reads++) {
+          const again = await list(teamId, 'tag_days');
+          if (again.size === days.size && [...again].every(([tag, text]) => days.get(tag) === text)) break;
+          [days, counts] = [again, await list(teamId, 'tag_counts')];
+        }
+        const rows = [...counts].flatMap(([tag, text]) => {
+          const byDay = Map.groupBy([...readTagDays(days.get(tag)), readTagCount(text)!], ({ day }) => day);
+          return [...byDay].map(([day, all]) => ({ tag, day, characters: sumOf(all, 'characters'), requests: sumOf(all, 'requests') }));
+        });
+        const inRange = rows.filter(({ day }) => day >= from && day <= to);
+        return inRange.toSorted((one, other) => one.day - other.day || (one.tag < other.tag ? -1 : 1));
+      }),
+  };
 }
 
 /** Drops a team's days of tags before `first`, tags without any, and what was used of settings that were removed. */

@@ -8,7 +8,6 @@ import type { Store, StoreCreation } from '../../ports/store.ts';
 import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { storeClock } from '../records/record-clock.ts';
-import { RecordOutbox } from '../records/record-outbox.ts';
 import { UsageEvents } from '../records/usage-events.ts';
 import { RowHistory } from '../records/usage-rows.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
@@ -114,20 +113,19 @@ async function assembled(
     clustered: 'slots' in link.redis,
     catchUp: (teamId) => accounts.catchUp(teamId),
   });
-  const outbox = new RecordOutbox(records, events);
   const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs: () => nowMs() ?? Date.now() });
   const keptDays = historyDays;
   const maintained = { accounts, index, erasure, postbox, records, audit, idempotency: over.idempotency, log, keptDays };
   const janitor = maintainEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: maintainEveryMs });
   // From now on its operations keep events.
-  if (events !== undefined) await outbox.lease('', 0);
+  if (events !== undefined) await over.outbox.lease('', 0);
   return {
     keys: keyDirectory(link),
     ledger: usage?.watched(turns) ?? turns,
     teams,
     ...over,
     history,
-    outbox: usage?.before(outbox) ?? outbox,
+    outbox: usage?.before(over.outbox) ?? over.outbox,
     clock: clock === undefined ? new RedisClock(link, clocks, servers) : storeClock(records, clock),
     ping: writeProbe(link),
     close: async () => {

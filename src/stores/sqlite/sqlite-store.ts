@@ -12,7 +12,6 @@ import { fromPlugin, withPromises } from '../records/plugin-store.ts';
 import { assertUnmarked } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { beginClock } from '../records/record-clock.ts';
-import { RecordOutbox } from '../records/record-outbox.ts';
 import { RowHistory } from '../records/usage-rows.ts';
 import { DatabaseFile } from './database-file.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -117,7 +116,6 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
     accounts: new SqliteWholeAccounts(parts, teams, usage),
     ...over,
     history: new RowHistory(usage, () => clock.nowMs(), historyDays),
-    outbox: new RecordOutbox(over.records),
     ping: () => ping(parts, file),
     close() {
       janitor?.close();

@@ -4,7 +4,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { NewKey } from '../../ports/team-registry.ts';
-import { RecordRefusals } from '../../stores/records/record-refusals.ts';
+import { recordRefusals } from '../../stores/records/record-refusals.ts';
 import { expect } from '../expect.ts';
 import type { MovableClock } from '../movable-clock.ts';
 import { created, DE, dictionary, FR } from './dictionaries-under-test.ts';
@@ -47,7 +47,7 @@ export async function fillStore(store: PluginStore, clock: MovableClock): Promis
   await quota.revoke(ended.keyId);
   clock.step(DAY_MS);
   await quota.use(40, TAGGED);
-  expect(await new RecordRefusals(store.records, 400).add(teamId, { ...NO_REFUSALS, quota_exceeded: 3 }, clock.nowMs())).toBeUndefined();
+  expect(await recordRefusals(store.records, 400).add(teamId, { ...NO_REFUSALS, quota_exceeded: 3 }, clock.nowMs())).toBeUndefined();
   const { dictionaries } = await created(store, teamId, dictionary(DE), dictionary(FR));
   clock.step(6 * DAY_MS - 10_000);
   const { requestId: lateId } = await quota.reserve(50);

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test as base, vi } from 'vitest';
 import { parse } from 'yaml';
 import { DocumentSealer, loadConfig, openConfiguredStore } from '../../support/door/gateways.ts';
 import { limitsOf, NO_THRESHOLDS, ONLY_ENGINE } from '../../support/door/terms.ts';
-import { openStore, RecordDocuments } from '../../support/door/stores.ts';
+import { openStore, recordDocuments } from '../../support/door/stores.ts';
 import { freshKey } from '../../support/door/contracts.ts';
 import { startScriptedEngine, status } from '../../../src/testing.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
@@ -420,7 +420,7 @@ describe.concurrent('the alerts', () => {
   async function documentAtWork(store: string, clock: Clock, bytes: number) {
     const beside = await openBeside(store, clock);
     const { teamId, keyId } = await makeTeam(beside);
-    const documents = new RecordDocuments(beside.records, () => clock.nowMs());
+    const documents = recordDocuments(beside.records, () => clock.nowMs());
     const due = { documentId: ulid(), teamId };
     const fileId = ulid();
     const pieces = await new DocumentSealer(Buffer.from(DOCUMENTS.secret)).seal(due.documentId, fileId, Buffer.alloc(bytes, 'a'));
@@ -431,7 +431,7 @@ describe.concurrent('the alerts', () => {
     expect(await documents.claim({ ...due, worker: 'elsewhere', leaseMs: DAY_MS / 2 })).toBeTypeOf('number');
     await beside.close();
     return async ({ gateway }: Scene): Promise<void> => {
-      const served = new RecordDocuments(gateway.store.records, () => Date.now());
+      const served = recordDocuments(gateway.store.records, () => Date.now());
       expect(await served.remove(due)).toMatchObject({ documentId: due.documentId });
     };
   }

@@ -1,7 +1,8 @@
 // Documents over two gateways that are killed: a ledger of what clients saw is compared with what the store has charged, holds and keeps.
 import { setTimeout as delay } from 'node:timers/promises';
 import { answered, SHARED_RECORDS } from '../../../src/index.ts';
-import { openRedisStore, RecordDocuments } from '../../support/door/stores.ts';
+import { openRedisStore, recordDocuments } from '../../support/door/stores.ts';
+import type { RecordDocuments } from '../../support/door/stores.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
@@ -162,7 +163,7 @@ class Expiry {
 
   constructor(store: Store) {
     this.#store = store;
-    this.#documents = new RecordDocuments(store.records, () => Date.now());
+    this.#documents = recordDocuments(store.records, () => Date.now());
   }
 
   now({ id, team }: ClientDocument): Promise<void> {
@@ -200,7 +201,7 @@ class Expiry {
 
 /** What is still queued or translating: documents whose upload had no answer, and nobody is following. */
 async function unended(store: Store, teams: readonly TestTeam[]): Promise<readonly string[]> {
-  const documents = new RecordDocuments(store.records, () => Date.now());
+  const documents = recordDocuments(store.records, () => Date.now());
   const open = async (): Promise<readonly string[]> => {
     const lists = await Promise.all(teams.map(async ({ teamId }) => answered(await documents.list(teamId))));
     return lists.flat().flatMap(({ state, fileName }) => (state === 'queued' || state === 'translating' ? [`${fileName} ${state}`] : []));
@@ -209,7 +210,7 @@ async function unended(store: Store, teams: readonly TestTeam[]): Promise<readon
 }
 
 async function untilNothingIsLeft(store: Store, teams: readonly TestTeam[]): Promise<readonly string[]> {
-  const documents = new RecordDocuments(store.records, () => Date.now());
+  const documents = recordDocuments(store.records, () => Date.now());
   const left = async () => {
     const all = answered(await documents.newest(undefined, 10_000));
     return { documents: all.length, bytes: answered(await documents.backlog()).bytes };

@@ -2,8 +2,9 @@
 export { JudgedClock } from '../../../src/domain/clock-judge.ts';
 export { openReader } from '../../../src/stores/open-reader.ts';
 export { openStore } from '../../../src/stores/open.ts';
-export { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
-export { RecordRefusals } from '../../../src/stores/records/record-refusals.ts';
+export { recordDocuments } from '../../../src/stores/records/record-documents.ts';
+export type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+export { recordRefusals } from '../../../src/stores/records/record-refusals.ts';
 export { groupKey, OF_TEAM, teamSlot } from '../../../src/stores/redis/redis-keys.ts';
 export { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 export { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';

@@ -13,18 +13,7 @@ import type {
   Ledger,
   NewEvent,
 } from 'lingate';
-import type {
-  Outbox,
-  PeriodSpan,
-  PeriodUse,
-  RecordName,
-  RecordSpace,
-  Store,
-  StoreUnavailable,
-  Team,
-  TeamPage,
-  TeamRegistry,
-} from 'lingate';
+import type { PeriodSpan, PeriodUse, RecordName, RecordSpace, Store, StoreUnavailable, Team, TeamPage, TeamRegistry } from 'lingate';
 import type { TeamSummary, WholeAccount, WholeAccounts } from 'lingate';
 import { Account } from './account.ts';
 import type { Record } from './account.ts';
@@ -39,8 +28,7 @@ export interface Layers {
   over(
     records: RecordSpace,
     nowMs: () => number,
-  ): Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'tags' | 'tagSettings'>;
-  outbox(records: RecordSpace): Outbox;
+  ): Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'outbox' | 'tags' | 'tagSettings'>;
   eventNames(teamId: string): readonly RecordName[];
   eventWrites(teamId: string, values: readonly (string | undefined)[], nowMs: number, event: NewEvent): EventWrites;
   outlivesTeam(value: string, keepUsage: boolean): boolean;
@@ -92,7 +80,6 @@ export function referenceOver(layers: Layers, clock: Clock, data: ReferenceData,
     },
     accounts: accountsOf(data, journal),
     ...over,
-    outbox: layers.outbox(over.records),
     audit: auditOf(data, clock, historyDays),
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),

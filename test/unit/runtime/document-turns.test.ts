@@ -8,7 +8,8 @@ import { ENGINE_UNAVAILABLE } from '../../../src/domain/refusals.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
-import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
+import type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
@@ -29,7 +30,7 @@ let documents: RecordDocuments;
 
 beforeAll(async () => {
   store = await openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000 });
-  documents = new RecordDocuments(store.records, () => clock.nowMs());
+  documents = recordDocuments(store.records, () => clock.nowMs());
 });
 afterAll(async () => {
   await store.close();

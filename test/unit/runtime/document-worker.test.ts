@@ -10,7 +10,8 @@ import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
 import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
-import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
+import type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
@@ -31,7 +32,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
   const folder = join(directory, `files-${name}`);
   const documentsOf = async (): Promise<RecordDocuments> => {
     const kept = place === 'the store' ? undefined : await DirectoryOfDocuments.open(folder);
-    return new RecordDocuments((await opened).records, () => clock.nowMs(), kept);
+    return recordDocuments((await opened).records, () => clock.nowMs(), kept);
   };
 
   async function setting(limits: Parameters<typeof teamUnderTest>[1] = {}) {

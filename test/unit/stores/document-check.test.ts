@@ -12,7 +12,8 @@ import type { StoreFinding } from '../../../src/ports/whole-accounts.ts';
 import { DocumentCheck, mendDocuments, releaseOf } from '../../../src/stores/document-check.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { openReader } from '../../../src/stores/open-reader.ts';
-import { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
+import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
+import type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { checkStore } from '../../../src/stores/store-check.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
@@ -34,7 +35,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
   const opened = open(clock);
   const folderPath = join(directory, `files-${name}`);
   const folder = place === 'the store' ? undefined : DirectoryOfDocuments.at(folderPath);
-  const documentsOf = async (): Promise<RecordDocuments> => new RecordDocuments((await opened).records, () => clock.nowMs(), folder);
+  const documentsOf = async (): Promise<RecordDocuments> => recordDocuments((await opened).records, () => clock.nowMs(), folder);
 
   const made: string[] = [];
   afterEach(async () => {

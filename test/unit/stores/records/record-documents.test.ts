@@ -6,7 +6,7 @@ import { answered, isUnavailable } from '../../../../src/domain/store-unavailabl
 import type { DocumentFolder, DocumentRecord } from '../../../../src/ports/documents.ts';
 import type { RecordSpace } from '../../../../src/ports/record-space.ts';
 import type { Store } from '../../../../src/ports/store.ts';
-import { RecordDocuments } from '../../../../src/stores/records/record-documents.ts';
+import { recordDocuments } from '../../../../src/stores/records/record-documents.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
@@ -25,7 +25,7 @@ describe.each(kinds)('$name', ({ open }) => {
 
   async function scene(store?: Store, folder?: DocumentFolder) {
     const used = store ?? (await opened);
-    const documents = new RecordDocuments(used.records, () => clock.nowMs(), folder);
+    const documents = recordDocuments(used.records, () => clock.nowMs(), folder);
     const { teamId, keyId } = await teamUnderTest(promisedStore(used));
     const create = async (): Promise<{ readonly documentId: string; readonly teamId: string }> => {
       const due = { documentId: newId(), teamId };
@@ -98,7 +98,7 @@ describe.each(kinds)('$name', ({ open }) => {
     const beside = new Proxy(records, {
       get: (space, name: keyof RecordSpace) => (name === 'list' ? list : space[name].bind(space)),
     });
-    expect(await new RecordDocuments(beside, () => clock.nowMs()).recountTeam(teamId)).toBeUndefined();
+    expect(await recordDocuments(beside, () => clock.nowMs()).recountTeam(teamId)).toBeUndefined();
     const both = { open: [first, ...created].map(({ documentId }) => documentId).toSorted(), bytes: 2 * PIECES[0]!.length };
     expect(await counted()).toEqual(both);
     expect(await documents.recountTeam(teamId)).toBeUndefined();
