@@ -1,4 +1,4 @@
-// What of a bug may be logged: its class, what kind of mistake it is, and where it happened; never a word of a caller's.
+// What of a bug may be logged: its class, its kind and its place; never a word of a caller's.
 import { fileURLToPath } from 'node:url';
 
 /** The folder of the sources, or of what was built from them; files are shown relative to it. */
@@ -6,13 +6,13 @@ const HERE = fileURLToPath(new URL('..', import.meta.url));
 const FRAMES_MAX = 3;
 
 /**
- * Messages in which the engine of JavaScript speaks of code. All others are left out, because they may quote what a caller sent, as
- * that of `JSON.parse` does. What is in quotes may be a member's name that a caller chose.
+ * Messages about code. All others are left out: like that of `JSON.parse`, they may quote what a
+ * caller sent. What is in quotes may be a member's name that a caller chose.
  */
 const ABOUT_CODE =
   /^(?:Cannot (?:read|set) properties of (?:undefined|null)|Cannot destructure property|Assignment to constant variable|[\w.#() ]{1,80} is not (?:a function|iterable|defined|a constructor)$)/;
 
-/** `TypeError: Cannot read properties of undefined at run (steps/read.ts:40:12), resume (core/pipeline.ts:88:5)`. */
+/** `TypeError: Cannot read properties of undefined at run (steps/read.ts:40:12)`. */
 export function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const name = /^\w{1,80}$/.test(error.name) ? error.name : 'Error';

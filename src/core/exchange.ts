@@ -1,4 +1,4 @@
-// One request on its way through the chain: its input, the data that steps pass on, its outcome, and what cancels it.
+// A request on its way through the chain: input, data passed between steps, outcome, cancellation.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { NO_HEADERS } from './outcome.ts';
@@ -6,7 +6,7 @@ import type { HeaderList, Outcome, Refusal, Reply, StepResult, StreamReply } fro
 import type { Pipeline } from './pipeline.ts';
 import type { Route } from './route.ts';
 
-/** A pseudo-field: a step that lists it in `headers` gets the address of the connection. No request field can have this name. */
+/** A pseudo-field for the address of the connection. No request field can have this name. */
 export const REMOTE_ADDRESS = ':remote-address';
 
 /** The request line and the fields that the chain needs, copied from the HTTP library. */
@@ -25,27 +25,27 @@ export interface RequestHead {
 export type Body = Uint8Array | 'none' | 'too_large';
 
 /**
- * What happened to an answer: `written` to the connection, or `gone` because the caller had disconnected. `held` means it is
- * queued behind an earlier answer on the same connection, and `Gateway.sent` reports the result later.
+ * `gone`: the caller had disconnected. `held`: the answer is queued behind an earlier one on the
+ * same connection, and `Gateway.sent` reports the result.
  */
 export type Handed = 'written' | 'held' | 'gone';
 
 /** Longer bodies are read and parsed only after the caller has been verified. */
 export const LONG_BODY_BYTES = 32_768;
 
-/** The caller's side of the connection: takes answers, and provides the body of streaming routes. */
+/** The caller's side of the connection: takes answers, and has the body of streaming routes. */
 export interface Sink {
-  /** This or `stream` is called at most once per exchange, never after the caller has disconnected. Only a reply is ever held. */
+  /** This or `stream` is called at most once, never after `gone`. Only a reply is ever held. */
   send(x: Exchange, outcome: Reply | Refusal): Handed;
-  /** Starts a streamed answer once the whole request has been received; `Gateway.streamed` is called at its end. */
+  /** Starts a streamed answer once the request is complete; `Gateway.streamed` ends it. */
   stream(x: Exchange, outcome: StreamReply): void;
-  /** The body of a request on a streaming route; `undefined` if there is none. Always returns the same object. */
+  /** The body on a streaming route; `undefined` if there is none. Always the same object. */
   incoming(): Incoming | undefined;
   /** `undefined` on a listener that is not node:http's. */
   readonly messages?: NodeMessages | undefined;
   /** Of a body that is still arriving. */
   readonly receivedBytes: number;
-  /** The address of the connection as the system reports it; empty if the caller has disconnected or it is unknown. */
+  /** The connection's address by the system; empty if unknown or the caller has disconnected. */
   remoteAddress(): string;
 }
 
@@ -84,7 +84,7 @@ export interface Cancellation {
   onCancel(listener: (() => void) | undefined): void;
 }
 
-/** A named, typed slot on every exchange. Reserved at boot, so that exchanges never change shape. */
+/** A typed slot on every exchange. Reserved at boot, so that exchanges never change shape. */
 export interface Slot<T> {
   readonly name: string;
   readonly index: number;
@@ -92,7 +92,7 @@ export interface Slot<T> {
   readonly holds?: T;
 }
 
-/** What a step that returned `LATER` makes of the value it waited for; its result counts as that of `run`. */
+/** What a step that returned `LATER` makes of the value; its result counts as that of `run`. */
 export type Conclude<T> = (x: Exchange, value: T) => StepResult | Promise<StepResult>;
 
 const slotNames: string[] = [];
@@ -107,8 +107,8 @@ export function reserveSlot<T>(name: string): Slot<T> {
 }
 
 /**
- * How far a request has come: its route takes a body that is not complete yet; all of it is here; all caller steps have run, and
- * `Step.enter` has acquired its resources.
+ * How far a request has come: its body is not complete yet; all of it is here; all caller steps
+ * have run, and `Step.enter` has acquired its resources.
  */
 type Stage = 'arriving' | 'whole' | 'entered';
 
@@ -139,13 +139,13 @@ export class Exchange implements Cancellation {
   outcome: Outcome | undefined = undefined;
   /** Something was handed to the sink. On a timeout that may happen before the chain has ended. */
   answered = false;
-  /** Added to every answer from now on, including refusals. The rule for an outcome's own headers applies to them too. */
+  /** Added to every answer from now on, including refusals. The rule for `HeaderList` applies. */
   responseHeaders: HeaderList = NO_HEADERS;
   /** A step enforces its own deadlines from now on, instead of the gateway's. */
   ownDeadline = false;
   /** The connection must be closed after this answer. */
   closeAfter = false;
-  /** How it ends, once the pending step has finished, because its caller has left or the gateway has given it up. */
+  /** How it ends once the pending step has finished: its caller has left, or it was given up. */
   calledOff: Outcome | undefined = undefined;
   #onCancel: (() => void) | undefined = undefined;
   readonly #slots: unknown[];
@@ -164,7 +164,7 @@ export class Exchange implements Cancellation {
     return this.#slots[slot.index] as T | undefined;
   }
 
-  /** For slots that an earlier step always fills: an empty one means that the steps are in the wrong order. */
+  /** For slots that an earlier step always fills: an empty one means steps in the wrong order. */
   need<T>(slot: Slot<T>): T {
     const value = this.#slots[slot.index];
     if (value === undefined) {
@@ -178,7 +178,7 @@ export class Exchange implements Cancellation {
   }
 
   /**
-   * Resumes a chain whose step returned `LATER`. If `conclude` throws, that is a bug of the step. Never throws itself.
+   * Resumes a chain after `LATER`. A throw of `conclude` is a bug of the step. Never throws itself.
    */
   resume<T>(conclude: Conclude<T>, value: T): void {
     this.driver!.resume(this, conclude, value);
@@ -192,7 +192,7 @@ export class Exchange implements Cancellation {
     return this.calledOff !== undefined;
   }
 
-  /** Cancels what is in flight. The chain ends when the pending step finishes, with this outcome. */
+  /** Cancels what is in flight. The chain ends so when the pending step finishes. */
   cancel(outcome: Outcome): void {
     if (this.cancelled) return;
     this.calledOff = outcome;
@@ -203,9 +203,8 @@ export class Exchange implements Cancellation {
 }
 
 /**
- * The exchanges in flight, in order of arrival. An intrusive linked list instead of a `Set`: every few dozen changes V8 rehashes a set into a new table, and the old table
- * keeps its entries and a link to the next table. One old table in the old generation then prevents the exchanges of all later
- * tables from being collected before the next full collection, which promoted a tenth of all garbage to the old generation.
+ * In order of arrival. A linked list: V8 rehashes a busy `Set` every few dozen changes, and an old
+ * table in the old generation keeps all later exchanges from being collected.
  */
 export class InFlight {
   #oldest: Exchange | undefined = undefined;

@@ -1,4 +1,5 @@
-// The core's interface for listeners: opens an exchange per request, enforces the deadline, and tracks what is in flight.
+// The core's interface for listeners: opens exchanges, enforces deadlines, tracks what is in
+// flight.
 import { Exchange, InFlight, LONG_BODY_BYTES } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
@@ -22,7 +23,7 @@ interface GatewayOptions {
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Limit from the request's first byte to its answer; then the request is refused and cancelled. */
+  /** Limit from the request's first byte to its answer; then it is refused and cancelled. */
   readonly requestMs: number;
   readonly reportBug: BugReport;
   /** `undefined` puts no limit on slowly arriving bodies beyond the number of connections. */
@@ -35,7 +36,7 @@ export class Gateway {
   readonly router: Router;
   /** Lower-case names of the request fields that listeners copy. */
   readonly headersRead: ReadonlySet<string>;
-  /** As in the options. For streamed bodies it is the part of the deadline that does not depend on their length. */
+  /** Of streamed bodies, the part of the deadline that does not depend on their length. */
   readonly requestMs: number;
   readonly #options: GatewayOptions;
   readonly #pipeline: Pipeline;
@@ -60,9 +61,8 @@ export class Gateway {
   }
 
   /**
-   * Starts a request. If there is no `outcome` afterwards and the route takes a body, the listener collects it and calls
-   * `body`, possibly after `longBody`; until the answer it reports a caller who disconnects with `abort`. The chain may be
-   * waiting for the caller's key lookup while the body arrives. `announcedBytes` is 0 if the length is unknown.
+   * Starts a request. Unless it then has an `outcome`, the listener collects the body for `body`,
+   * perhaps calls `longBody`, and `abort` if the caller leaves. `announcedBytes`: 0 if unknown.
    */
   begin(head: RequestHead, sink: Sink, announcedBytes = 0): Exchange {
     const { route, parameter } = this.router.match(head.method, head.path);
@@ -91,7 +91,7 @@ export class Gateway {
     this.#pipeline.longBody(x);
   }
 
-  /** The caller has disconnected. Work in flight is cancelled; the chain is settled when the pending step finishes. */
+  /** The caller has left: work in flight is cancelled, the chain settled after the pending step. */
   abort(x: Exchange): void {
     if (x.outcome !== undefined) return;
     x.answered = true;
@@ -99,12 +99,12 @@ export class Gateway {
     if (!x.waiting) this.#pipeline.end(x, CLIENT_CLOSED);
   }
 
-  /** Reports the result for a held answer: `written`, or not, because the caller disconnected first. */
+  /** Reports the result for a held answer: `written`, or not, because the caller disconnected. */
   sent(x: Exchange, outcome: Reply, written: boolean): void {
     this.#pipeline.settle(x, written ? outcome : CLIENT_CLOSED);
   }
 
-  /** A streamed answer has ended: delivered in full, its source failed, or the caller disconnected first. */
+  /** A streamed answer has ended: delivered, its source failed, or the caller disconnected. */
   streamed(x: Exchange, outcome: StreamReply, how: 'delivered' | 'broken' | 'gone'): void {
     switch (how) {
       case 'delivered':
@@ -116,14 +116,14 @@ export class Gateway {
     }
   }
 
-  /** Refuses a request that must not be handled at all (broken framing), without its chain; in the form of the API that it is for. */
+  /** Refuses a request with broken framing, without its chain, in the form of the API it is for. */
   refuse(head: RequestHead, sink: Sink, refusal: Refusal): Exchange {
     const x = this.#openRefused(head, sink);
     this.#pipeline.end(x, refusal);
     return x;
   }
 
-  /** Ends a request whose body turns out to be malformed, or that must stop for another reason; its connection is closed. */
+  /** Ends a request whose body is malformed, or that must stop; its connection is closed. */
   callOff(x: Exchange, refusal: Refusal): void {
     x.closeAfter = true;
     if (!x.waiting) {
@@ -135,7 +135,7 @@ export class Gateway {
     x.cancel(refusal);
   }
 
-  /** For a listener whose own code threw: reports the bug, and sends `internal_error` if the caller has no answer yet. */
+  /** A listener's code threw: reports the bug, and sends `internal_error` if nothing was sent. */
   fail(x: Exchange | undefined, head: RequestHead, sink: Sink, where: string, error: unknown): void {
     const failed = x ?? this.#openRefused(head, sink);
     this.callOff(failed, this.#pipeline.bug(failed, where, error));

@@ -1,13 +1,13 @@
-// How a request ends: an answer, complete or streamed, a problem, or a caller who disconnected first. An answer that rarely changes is
-// built once, with a strong validator, so that a caller who has it gets a 304 (RFC 9110, section 13).
+// How a request ends: an answer, complete or streamed, a problem, or a caller who disconnected. An
+// answer that rarely changes is built once, with a validator for 304s (RFC 9110, section 13).
 import type { Readable } from 'node:stream';
 import { hash } from 'node:crypto';
 import type { Problem } from './problem.ts';
 
-/** Extra response fields, in order. Values are built from constants and numbers, never from request data. */
+/** Extra response fields, in order. Values are of constants and numbers, never of request data. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** A successful answer. `body` is sent unchanged; `contentType` is `undefined` if there is no body (204). */
+/** A successful answer. `body` is sent unchanged; without a `contentType` there is none (204). */
 export interface Reply {
   readonly kind: 'reply';
   readonly status: number;
@@ -18,8 +18,8 @@ export interface Reply {
 }
 
 /**
- * A successful streamed answer. The chain is settled after the last byte was handed over: with this outcome, with
- * `client_closed` if the caller disconnected first, or with `broken`.
+ * A successful streamed answer. The chain is settled after its last byte: with this outcome, with
+ * `client_closed` if the caller disconnected, or with `broken`.
  */
 export interface StreamReply {
   readonly kind: 'stream';
@@ -29,7 +29,7 @@ export interface StreamReply {
   /** Length of the body; `undefined` if unknown in advance. */
   readonly bytes: number | undefined;
   readonly body: Readable;
-  /** The outcome passed to `settle` if the source fails midway. The caller only sees the connection close. */
+  /** Passed to `settle` if the source fails midway. The caller only sees the connection close. */
   readonly broken: Refusal;
 }
 
@@ -47,15 +47,15 @@ interface ClientClosed {
 export type Outcome = Reply | StreamReply | Refusal | ClientClosed;
 
 /**
- * Returned by a step that waits without a promise. The step must ensure that `Exchange.resume` is called exactly once, after
- * `run` has returned.
+ * Returned by a step that waits without a promise: it must have `Exchange.resume` called exactly
+ * once, after `run` has returned.
  */
 export const LATER = Symbol('later');
 
 /** What a step returns: nothing to continue, an outcome to end the chain, or `LATER`. */
 export type StepResult = Outcome | undefined | typeof LATER;
 
-/** Goes on with a value: at once, or when its promise has resolved. Only what has to wait costs a promise. */
+/** Goes on with a value, at once or when its promise has resolved. Only waiting costs a promise. */
 export function andThen<T, R>(value: T | Promise<T>, goOn: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
@@ -92,7 +92,7 @@ export function validated(reply: Reply): ValidatedReply {
   };
 }
 
-/** `known` is the field `If-None-Match`. A tag in quotes occurs in it only as a member of its list, weak or not. */
+/** `known` is `If-None-Match`, in which a quoted tag occurs only as a member of its list. */
 export function unlessKnown({ tag, whole, notModified }: ValidatedReply, known: string | undefined): Reply {
   return known !== undefined && (known === '*' || known.includes(tag)) ? notModified : whole;
 }

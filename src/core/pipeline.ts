@@ -1,4 +1,5 @@
-// Runs a chain: one loop over a fixed array that only waits for real promises or `LATER`, then settles in reverse.
+// Runs a chain: one loop over a fixed array that waits only for real promises or `LATER`, then
+// settles in reverse.
 import type { Conclude, Exchange, InFlight } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
@@ -18,7 +19,7 @@ export class Pipeline {
     this.#open = open;
   }
 
-  /** The body that the chain is waiting for is long. Pending and later steps read `longBody` themselves. */
+  /** The awaited body is long. Pending and later steps read `longBody` themselves. */
   longBody(x: Exchange): void {
     const step = x.route.forLongBody;
     if (step === undefined || x.waiting || x.stage !== 'arriving') return;
@@ -32,8 +33,8 @@ export class Pipeline {
   }
 
   /**
-   * Runs the chain to the first step that needs the body, if it is not complete, or to the end. If it ends synchronously,
-   * `x.outcome` is set afterwards.
+   * Runs the chain to the first step that needs the body, if it is not complete, or to the end. If
+   * it ends synchronously, `x.outcome` is set afterwards.
    */
   advance(x: Exchange): void {
     const { steps, headCount, entryAt, entering } = x.route;
@@ -57,7 +58,7 @@ export class Pipeline {
     }
   }
 
-  /** Ends a chain that is not running a step: one that waits for its body, or was refused before its first step. */
+  /** Ends a chain that runs no step: one that awaits its body, or was refused before its first. */
   end(x: Exchange, outcome: Outcome): void {
     if (x.outcome === undefined) this.#finish(x, outcome);
   }
@@ -123,7 +124,7 @@ export class Pipeline {
     if (outcome === LATER) return;
     if (outcome instanceof Promise) return this.#wait(x, name, outcome);
     x.waiting = false;
-    // A request cancelled while a step was pending is settled only now, because the step may have made a reservation meanwhile.
+    // Settled only now, because the pending step may have made a reservation meanwhile.
     if (x.calledOff !== undefined) {
       if (outcome?.kind === 'stream') outcome.body.destroy();
       this.#finish(x, x.calledOff);
@@ -131,7 +132,7 @@ export class Pipeline {
     else this.advance(x);
   }
 
-  /** The answer is written first. If that fails, another is sent instead, and `settle` receives that one. */
+  /** The answer is written first. If that fails, another is sent, which `settle` receives. */
   #finish(x: Exchange, outcome: Outcome): void {
     x.outcome = outcome;
     x.onCancel(undefined);
@@ -185,8 +186,8 @@ export class Pipeline {
   }
 
   /**
-   * Hands an answer to the sink, once, and returns the outcome that was sent: `internal_error` if the sink failed to write this
-   * one, which is a bug; `undefined` if the answer is held.
+   * Hands an answer to the sink, once. Returns what was sent: `internal_error` if the sink failed
+   * to write this one, which is a bug; `undefined` if it is held.
    */
   send(x: Exchange, outcome: Reply | Refusal): Outcome | undefined {
     if (x.answered) return outcome;

@@ -24,7 +24,7 @@ export class ProblemWriter {
   /** The last problem rendered, cached because a flooding caller mostly gets the same one. */
   #latest: Written | undefined = undefined;
 
-  /** `docsUrl` is the absolute URL that contains `/errors`, `realm` the service's short name, for `WWW-Authenticate`. */
+  /** `docsUrl` is the absolute URL that contains `/errors`, `realm` that of `WWW-Authenticate`. */
   constructor(docsUrl: string, realm: string) {
     this.#docsUrl = docsUrl;
     this.#realm = realm;
@@ -59,7 +59,7 @@ interface HeaderSource {
   /** For the reference. */
   readonly description: string;
   readonly type: 'string' | 'integer';
-  /** The value unless the refusal brings its own; `undefined` if only a refusal can know it. `realm` is the service's name. */
+  /** The value unless the refusal brings its own; `undefined` if only a refusal can know it. */
   readonly valueOf: (problem: Pick<Problem, 'fields'>, realm: string) => string | undefined;
 }
 
@@ -78,7 +78,7 @@ export const PROBLEM_HEADERS: Readonly<Record<ProblemHeader, HeaderSource>> = {
   Allow: { description: 'The methods that this path accepts. With `method_not_allowed` only.', type: 'string', valueOf: () => undefined },
 };
 
-/** What is sent with a problem: the headers that its row lists, then what the refusal adds to them. */
+/** The headers that a problem's row lists, then what the refusal adds to them. */
 function headersOf(problem: Problem, realm: string): HeaderList {
   const { kind, headers } = problem;
   if (kind.headers.length === 0 && headers.length === 0) return NO_HEADERS;

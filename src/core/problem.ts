@@ -1,11 +1,12 @@
-// The registry of problem codes: the interface's Errors table as data, a row a code, and the only way to create a problem.
+// The registry of problem codes: the interface's Errors table as data, a row a code, and the only
+// way to create a problem.
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Refusal } from './outcome.ts';
 
 /** A response field that tells more about a problem; their values are in `problem-writer.ts`. */
 export type ProblemHeader = 'Retry-After' | 'X-RateLimit-Limit' | 'WWW-Authenticate' | 'Allow';
 
-/** An additional member of a problem document: its schema in the reference, and its value in the code's example, if it is there. */
+/** A member of a problem document: its schema, and its value in the code's example, if any. */
 interface ProblemMember<V extends ProblemValue = ProblemValue, O extends boolean = boolean> {
   readonly schema: Readonly<Record<'type' | 'description', string> & Record<string, unknown>>;
   readonly example: V | undefined;
@@ -15,7 +16,7 @@ interface ProblemMember<V extends ProblemValue = ProblemValue, O extends boolean
 
 type DescribedMembers = Readonly<Record<string, ProblemMember>>;
 
-/** The row of a code; the reference page, the OpenAPI document and the type of its refusals follow from it. */
+/** The row of a code: the reference, the OpenAPI document and its refusals' type follow from it. */
 export interface ProblemKind<M extends DescribedMembers = DescribedMembers> {
   readonly status: number;
   readonly title: string;
@@ -232,7 +233,7 @@ export type PlainCode = { [C in ProblemCode]: MembersOf<C> extends Readonly<Reco
 /** What an additional member may be; of callers' problems only texts and numbers. */
 type ProblemValue = string | number | readonly string[] | Readonly<Record<string, number>>;
 
-/** A problem before rendering: the request id and the service's own URIs are added when it is written. */
+/** A problem before rendering, which adds the request id and the service's own URIs. */
 export interface Problem {
   /** A code of the table, or a plugin's own. */
   readonly code: string;
@@ -257,7 +258,7 @@ export interface ProblemForm {
   readonly contentType: string;
   /** The HTTP status of the answer, also used in the log and the metrics. */
   status(problem: Problem): number;
-  /** The body. `document` is the default problem document; `query` is the request's, for an API with several versions. */
+  /** The body. `document` is the default one; `query` is the request's, for APIs with versions. */
   body(problem: Problem, document: ProblemDocument, query: string): string;
 }
 
@@ -268,8 +269,8 @@ type FieldsArgument<C extends ProblemCode> = C extends PlainCode
     : [fields: ProblemFields<C>, headers?: HeaderList];
 
 /**
- * Creates the refusal for a code; the compiler requires the members that the code's row lists. `headers` only where their values
- * differ from the usual ones, or for others.
+ * The refusal for a code, with the members that its row lists. `headers` only where their values
+ * differ from the usual ones.
  */
 export function refuse<C extends ProblemCode>(code: C, detail: string, ...rest: FieldsArgument<C>): Refusal {
   const [fields, headers = NO_HEADERS] = rest;

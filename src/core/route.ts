@@ -1,27 +1,27 @@
-// A route: a method, a path and the fixed array of steps that handles it; plugins' steps are placed after the step that each names, in
-// every chain that has it.
+// A route: a method, a path and the fixed array of steps that handles it; plugins' steps are placed
+// after the step that each names, in every chain that has it.
 import type { ProblemForm } from './problem.ts';
 import type { CallerStep, Step } from './step.ts';
 
 /**
- * Which differences between a request's path and the route's do not matter: `slashes`, repeated ones and those at the end; `letters`,
- * these and ASCII letters in another case. An exact path always takes precedence.
+ * Which differences of a path do not matter: `slashes`, repeated ones and those at the end;
+ * `letters`, these and the case of ASCII letters. An exact path takes precedence.
  */
 export type Lenience = 'slashes' | 'letters';
 
 interface RouteBase {
   /** `*` is every method that the path has no other route for. */
   readonly method: string;
-  /** Literal segments, some with a parameter written `{name}`; a trailing `/*` also matches everything below. */
+  /** Literal segments, some with a parameter `{name}`; a trailing `/*` matches everything below. */
   readonly path: string;
-  /** Whether the steps need the whole body; without it, the chain starts as soon as the head has arrived. */
+  /** Whether the steps need the whole body; without it, the chain starts after the head. */
   readonly takesBody: boolean;
-  /** A step reads the body as it arrives, through `Sink.incoming`. Only on node:http; not with `takesBody`. */
+  /** A step reads the body as it arrives (`Sink.incoming`): on node:http, without `takesBody`. */
   readonly streamsBody?: boolean;
-  /** Its replies are the same for everybody and have a validator (`validated`): they may be stored, and are revalidated. */
+  /** Its replies have a validator and are the same for everybody: they may be stored. */
   readonly revalidated?: boolean;
   readonly lenient?: Lenience;
-  /** The scope that opens the route to keys with scopes (domain/scopes.ts); without one, none does. */
+  /** The scope that opens the route to keys with scopes (domain/scopes.ts); none by default. */
   readonly scope?: string | undefined;
   /** Defaults to problem documents. */
   readonly problemForm?: ProblemForm | undefined;
@@ -105,13 +105,13 @@ export interface StepPlacement {
   readonly step: Step;
   /** Name of the step after which this one runs; several after the same one keep their order. */
   readonly after: string;
-  /** Names of the routes (`POST /v1/translate`) it is for; by default every route that has the step `after`. */
+  /** Names of routes (`POST /v1/translate`); by default every route that has the step `after`. */
   readonly routes?: readonly string[];
 }
 
 /**
- * Inserts the names of plugins' steps into the chains. Throws, listing what is available, if a placement matches nothing or a
- * name is taken.
+ * Inserts plugins' steps into the chains. Throws, listing what is available, if a placement matches
+ * nothing or a name is taken.
  */
 export function placeSteps<Row extends RouteRow>(rows: readonly Row[], placements: readonly StepPlacement[]): Row[] {
   const ours = new Set(rows.flatMap((row) => row.steps));

@@ -1,5 +1,5 @@
-// Finds the route for a method and a raw path. There always is one: unmatched requests have a chain of their own. Also detects paths that
-// every server interprets the same way, and that are therefore safe to forward unchanged.
+// Finds the route for a method and a raw path; unmatched requests have a chain of their own. Also
+// tells which paths every server reads alike: only these may be forwarded unchanged.
 import type { HeadStep, Step } from './step.ts';
 import { refuse } from './problem.ts';
 import { compileRoute } from './route.ts';
@@ -41,7 +41,7 @@ export class Router {
   /** Longest first, so that the most specific one answers. */
   #wildcards: readonly Wildcard[] = [];
   readonly #notFound: Route;
-  /** Returned by every call of `match` and read at once by its only caller, which saves an allocation per request. */
+  /** Returned by every `match` and read at once, which saves an allocation per request. */
   readonly #match: Match;
 
   /** `around` are steps that also see requests without a matching route (the access log). */
@@ -80,8 +80,8 @@ export class Router {
   }
 
   /**
-   * What a lenient path answers with other slashes or letters. Everything that another route answers as it was sent stays there: a
-   * wildcard only gives way to paths below it, which precede it in any spelling.
+   * What a lenient path answers with other slashes or letters. What another route answers as it was
+   * sent stays there; a wildcard gives way only to paths below it.
    */
   #matchLenient(path: string, wildcard: Wildcard | undefined, match: Match): PathEntry | undefined {
     const plain = withoutSpareSlashes(path);
@@ -93,7 +93,7 @@ export class Router {
     return undefined;
   }
 
-  /** The upstream resolves the path itself, so only paths that it cannot resolve to another one match. */
+  /** Only paths that the upstream, which resolves them itself, cannot resolve to another one. */
   #matchWildcard(path: string): Wildcard | undefined {
     const found = this.#wildcards.find((wildcard) => isBelow(path, wildcard));
     return found !== undefined && isPlainPath(path) ? found : undefined;
@@ -141,7 +141,7 @@ export class Router {
   }
 }
 
-/** The first of the parameters between the literals; `undefined` if the path is another one. A parameter is not empty, and has no slash. */
+/** The first parameter between the literals, not empty and without a slash; or `undefined`. */
 function firstParameter(path: string, literals: readonly string[]): string | undefined {
   let at = literals[0]!.length;
   const last = literals.at(-1)!;
@@ -192,8 +192,8 @@ const SEGMENTS = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/;
 const DOT_SEGMENT = /\/(?:\.{1,2}(?:;[^/]*)?|;[^/]*)?(?:\/|$)/;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 /**
- * Escapes that can be misread: dots, slashes, backslashes, control characters, and the first bytes of overlong UTF-8 sequences,
- * which can encode any of these.
+ * Escapes that can be misread: dots, slashes, backslashes, control characters, and the first bytes
+ * of overlong UTF-8, which can encode any of these.
  */
 const BAD_ESCAPE = /%(?:2[ef]|5c|[01][0-9a-f]|7f|c[01]|e0%[89][0-9a-f]|f0%8[0-9a-f]|f[89a-f]%[89ab][0-9a-f])/i;
 const ASCII_ESCAPE = /%[2-7][0-9a-f]/gi;

@@ -1,4 +1,5 @@
-// A step of the chain: runs in order, may end it, and is settled in reverse after the chain has ended.
+// A step of the chain: runs in order, may end it, and is settled in reverse after the chain has
+// ended.
 import type { Exchange } from './exchange.ts';
 import type { Outcome, StepResult } from './outcome.ts';
 
@@ -8,18 +9,18 @@ interface StepBase {
   /** Lower-case names of the request fields that the step reads; others are not copied. */
   readonly headers?: readonly string[];
   /**
-   * Called once for every step that was started, last one first, however the chain ended. Must not wait: longer work goes to
-   * something that outlives the request. A throw is logged and does not stop the others.
+   * Called once for every step that was started, last one first, however the chain ended. Must not
+   * wait. A throw is logged and does not stop the others.
    */
   settle?(x: Exchange, outcome: Outcome): void;
   /**
-   * Called once, if the step was started, after all caller steps have run and the body, if the route takes one, is complete.
-   * Resources acquired here are never held by unknown callers or unfinished requests. An outcome ends the chain.
+   * Called once, if the step was started, after all caller steps, when the body is complete: so no
+   * unknown caller or unfinished request holds its resources. An outcome ends the chain.
    */
   enter?(x: Exchange): Outcome | undefined;
   /**
-   * Called before a body is waited for, and again before `enter`, as soon as the caller steps until there have run: whether the
-   * step, if it were reached, would certainly end the chain, and with which outcome. Saves the work of the steps in between.
+   * Called as soon as the caller steps have run, and again before `enter`: the outcome with which
+   * the step would certainly end the chain. Saves the work of the steps in between.
    */
   foresee?(x: Exchange): Outcome | undefined;
 }
@@ -27,20 +28,19 @@ interface StepBase {
 /** Decides from the request head alone and cannot wait; comes before all other kinds. */
 export interface HeadStep extends StepBase {
   readonly kind: 'head';
-  /** `undefined` continues; an outcome ends the chain; a throw is a bug and becomes `internal_error`. */
+  /** `undefined` continues, an outcome ends the chain, a throw is a bug: `internal_error`. */
   run(x: Exchange): Outcome | undefined;
 }
 
 /**
- * Identifies and authorizes the caller. Before all body steps, it runs while the body is still arriving, so a refusal is sent
- * right after the head and the rest of the body is dropped.
+ * Identifies and authorizes the caller while the body is still arriving: a refusal is sent right
+ * after the head, and the rest of the body is dropped.
  */
 export interface CallerStep extends StepBase {
   readonly kind: 'caller';
   run(x: Exchange): StepResult | Promise<StepResult>;
   /**
-   * Called after `run`, before the body is complete, if the body turns out to be long (`Exchange.longBody`). Returns the same
-   * as `run`.
+   * Called after `run`, while a body arrives that turns out to be long. Returns the same as `run`.
    */
   longBody?(x: Exchange): StepResult | Promise<StepResult>;
 }

@@ -1,4 +1,4 @@
-// Splits long work into pieces: each turn of the event loop runs at most one piece, however much work there is.
+// Splits long work into pieces, of which each turn of the event loop runs at most one.
 import { Readable } from 'node:stream';
 import { NO_HEADERS } from './outcome.ts';
 import type { StreamReply } from './outcome.ts';

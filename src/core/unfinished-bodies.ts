@@ -1,5 +1,6 @@
-// Bodies and files that move too slowly, or take the room of others: above a number of unfinished bodies the callers with the most lose
-// their newest, of a caller who is not known yet none may be slow, and a transfer ends that is.
+// Bodies and files that move too slowly, or take the room of others. Above a number of unfinished
+// bodies, callers with the most lose their newest; an unknown caller may have none that is slow; a
+// transfer that is slow ends.
 import type { Exchange } from './exchange.ts';
 import type { Refusal } from './outcome.ts';
 
@@ -28,8 +29,8 @@ export function isTooSlow(x: Exchange, nowMs: number, { keyOf, slowest }: Pick<U
 }
 
 /**
- * The requests to end if there are more than `max`: each caller keeps the same number, or all if it has fewer, oldest first. So
- * bodies that never end use up their sender's share and nobody else's. `begun` is in order of arrival.
+ * The requests to end if there are more than `max`: each caller keeps the same number, oldest
+ * first, so nobody uses up others' share. `begun` is in order of arrival.
  */
 export function surplus(
   begun: readonly Exchange[],
@@ -68,7 +69,7 @@ function shareOf(counts: readonly number[], max: number): number {
 
 /** How often it is judged. */
 const LOOK_SECONDS = 10;
-/** Of a download: a system takes up to some megabytes at once, and then nothing until most of that is read. */
+/** A system takes some megabytes of a download at once, then nothing until most is read. */
 export const READ_SECONDS = 180;
 
 /** Bytes that must move: `slowest` a second, over `overSeconds`. */

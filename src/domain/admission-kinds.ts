@@ -1,4 +1,4 @@
-// The results of admissions and checks of a caller by kind, for what has to know all of them when it runs. The types are the ledger's.
+// The results of admissions and checks of a caller, for what has to know all when it runs.
 
 export const CHECK_KINDS = {
   key_unknown: true,

@@ -1,4 +1,5 @@
-// Schemas of successful answers: the API reference is generated from them, and tests check the answers against them.
+// Schemas of successful answers: the API reference follows from them, and tests check answers by
+// them.
 import { Type } from './typebox.ts';
 import { WINDOWS } from './window-limits.ts';
 

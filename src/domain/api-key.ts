@@ -1,9 +1,10 @@
-// API keys: their pattern, their digest, how new ones are generated, and how a request carries them.
+// API keys: their pattern, their digest, how new ones are generated, and how a request carries
+// them.
 import { hash, randomBytes } from 'node:crypto';
 
 export type KeyMode = 'live' | 'test';
 
-/** A key digest: SHA-256 of the whole key, base64url. The only form in which a key is stored or cached. */
+/** SHA-256 of the whole key, base64url: the only form in which a key is stored or cached. */
 export type KeyDigest = string;
 
 /** The owner of a key: the part of its record that never changes. */
@@ -12,8 +13,8 @@ export interface KeyOwner {
   readonly teamId: string;
   readonly mode: KeyMode;
   /**
-   * A hint in this process's cache: the store needs the client address of requests with this key, so it is sent with each one.
-   * May outlive the limit; if it is missing, the store asks for the address.
+   * A hint in this process's cache: the store needs the client address of requests with this key.
+   * May outlive the limit; if it is missing, the store asks.
    */
   readonly addressRequired?: boolean;
   /** The same for the scope of the route. */
@@ -22,7 +23,7 @@ export interface KeyOwner {
 
 const PATTERN = /^la_(?:live|test)_[A-Za-z0-9]{40}$/;
 const DISPLAY = /^la_(?:live|test)_[A-Za-z0-9]{4}$/;
-/** More of a key than may be displayed, anywhere in a text. Short enough to also catch a truncated or mistyped key. */
+/** More of a key than may be displayed, anywhere in a text; also of a truncated or mistyped one. */
 const HELD = /la_(?:live|test)_[A-Za-z0-9]{16}/i;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const RANDOM_LENGTH = 40;
@@ -57,7 +58,8 @@ export function newKey(mode: KeyMode, random: (size: number) => Uint8Array = ran
   let rest = '';
   while (rest.length < RANDOM_LENGTH) {
     for (const byte of random(RANDOM_LENGTH)) {
-      // 248 is the largest multiple of 62 below 256: larger bytes would favour the first letters of the alphabet.
+      // The largest multiple of 62 below 256: larger bytes would favour the alphabet's first
+      // letters.
       if (byte < 248 && rest.length < RANDOM_LENGTH) rest += ALPHABET[byte % ALPHABET.length];
     }
   }

@@ -1,4 +1,5 @@
-// Why an attempt at an engine was unusable: a fixed set of words for logs, metrics and plugins, never the engine's own text.
+// Why an attempt at an engine was unusable: words for logs, metrics and plugins, never the engine's
+// own.
 
 export const ATTEMPT_FAILURES = [
   'connect',
@@ -10,16 +11,16 @@ export const ATTEMPT_FAILURES = [
   'wrong_shape',
   /** The answer carries the `X-Request-Id` of another request. */
   'foreign_id',
-  /** Unsolicited bytes arrived, so the connection can no longer be trusted to pair answers with requests. */
+  /** Unsolicited bytes arrived: the connection may no longer pair answers with requests. */
   'unasked',
   /** A language model's answer hit its token limit. */
   'cut_off',
   'unsupported_pair',
-  /** The text came without its language, and the engine detects none: an answer to every such text, not only to this one. */
+  /** The text came without its language, and the engine detects none, whatever the text. */
   'no_detection',
   /** The engine does not take the dictionary. */
   'glossary_refused',
-  /** The engine refuses this file of a document: too long for it, of no format that it takes, or broken. */
+  /** The engine refuses this file: too long for it, of no format that it takes, or broken. */
   'file_refused',
   'busy',
   /** The operator's own quota at the engine is exhausted, which should raise an alert. */

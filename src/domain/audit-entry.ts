@@ -9,8 +9,8 @@ import type { TagSettings } from './request-tag.ts';
 import type { SignInRefusal } from './sign-in-attempt.ts';
 
 /**
- * Named after the operations of the admin API, whichever interface was used; `clearMemory` and `acceptClock` exist on the
- * command line only. The last three are no changes: they are of the console.
+ * Named after the operations of the admin API; `clearMemory` and `acceptClock` are only commands.
+ * The last three are no changes, but the console's.
  */
 export const AUDIT_ACTIONS = [
   'createTeam',
@@ -32,7 +32,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Passed to a change, which then writes an audit entry in the same operation, or none if it changes nothing. */
+/** Passed to a change, which writes an audit entry with it, unless it changes nothing. */
 export interface Audited {
   /** `cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`. */
   readonly actor: string;
@@ -68,7 +68,7 @@ export interface AuditedSignIn {
   readonly refused?: SignInRefusal;
 }
 
-/** The members of a team, key, glossary or tag that a change affected, or of a sign-in. Never contains a secret. */
+/** The affected members of a team, key, glossary or tag, or of a sign-in. Never a secret. */
 export interface AuditState extends Partial<AuditedTeam>, Partial<AuditedKey>, KeyLimits, Partial<AuditedSignIn> {
   readonly glossaryId?: string;
   readonly tag?: string;
@@ -102,14 +102,14 @@ export interface AuditedChange extends AuditDifference {
   readonly keyId?: string;
 }
 
-/** The entry of a change, to be stored by the operation that makes it. `last`: the greatest id that is not later than this moment. */
+/** The entry that the change stores with itself. `last`: the greatest id up to this moment. */
 export function auditEntry({ actor, action, reason }: Audited, change: AuditedChange, nowMs: number, last: string | undefined): AuditEntry {
   const { teamId, keyId, before, after } = change;
   const id = nextId(nowMs, last);
   return { id, atMs: momentOf(id), teamId, actor, action, ...(reason === undefined ? {} : { reason }), keyId, before, after };
 }
 
-/** The members that differ, absent where a side does not have one; `undefined` if nothing differs. */
+/** The members that differ, absent where a side has none; `undefined` if nothing differs. */
 function difference(before: AuditState, after: AuditState): AuditDifference | undefined {
   const names = Object.keys({ ...before, ...after }) as (keyof AuditState)[];
   const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
@@ -191,8 +191,8 @@ export function auditId(atMs: number, serial: number): string {
 const ALONE_SERIAL = 1_000_000_000;
 
 /**
- * A source of ids for entries that no change of the store writes. Those of one source increase even within a millisecond; `random`,
- * from 0 to below 1, keeps the sources of several processes apart.
+ * Ids for entries that no change of the store writes; they increase even within a millisecond.
+ * `random`, from 0 to below 1, keeps processes apart.
  */
 export function auditIdsAlone(random: () => number = Math.random): (atMs: number) => string {
   let last = { atMs: -1, serial: 0 };

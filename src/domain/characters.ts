@@ -1,6 +1,6 @@
 // Counts characters as Unicode code points, with one function for limits, charges and errors.
 
-/** A regex search is much faster than a loop, and free if V8 stores the string as one byte per character, as it does for most texts. */
+/** Much faster than a loop, and free if V8 stores one byte per character, as it mostly does. */
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 
 /** Code points of a well-formed string. */

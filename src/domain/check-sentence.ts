@@ -1,4 +1,5 @@
-// The sentence that engines are tested with, by `lingate engine check` and by gateways; never a caller's text.
+// The sentence that engines are tested with, by `lingate engine check` and gateways; never a
+// caller's text.
 
 /** "The house is big." in each language of the default list. */
 const SENTENCES: Readonly<Record<string, string>> = {

@@ -1,11 +1,11 @@
-// Determines the client address of a request behind trusted proxies: only what trusted proxies report counts.
+// The client address of a request behind trusted proxies: only what these report counts.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The field that the proxies in front set. They forward the other one as the caller sent it, so it is never trusted. */
+/** The field that the proxies set. The other comes from the caller, so it is never trusted. */
 type AddressField = 'x-forwarded-for' | 'forwarded';
 
 export interface ClientAddressReader {
@@ -15,9 +15,9 @@ export interface ClientAddressReader {
   readonly fields: readonly string[];
   /** An IP address in its shortest form, or empty if there is none. */
   read(headers: Headers): string;
-  /** The same before the request is answered. Queries the connection only when called, so that other requests do not pay for it. */
+  /** Before the request is answered. Queries the connection only when called, which has a cost. */
   of(x: Exchange): string;
-  /** Whether a trusted proxy says that its caller used TLS: by `X-Forwarded-Proto`, or by `Forwarded` if that is its field. */
+  /** Whether a trusted proxy says that its caller used TLS, in its field. */
   saysTls(x: Exchange): boolean;
 }
 
@@ -62,7 +62,7 @@ export function clientAddressReader(trusted: readonly string[], field: AddressFi
   };
 }
 
-/** Empty if it is unknown. Node appends a zone to link-local peers, uWebSockets.js does not: fe80::1%eth0. */
+/** Empty if unknown. Node appends a zone to link-local peers, uWebSockets.js does not. */
 function peerOf(remoteAddress: string): string {
   return normalised(remoteAddress.split('%', 1)[0]!) ?? '';
 }
@@ -78,7 +78,7 @@ function blockListOf(trusted: readonly string[]): BlockList {
   return list;
 }
 
-/** The addresses as written, without ports and brackets. Repeated fields are joined by commas, in order. */
+/** The addresses as written, in order, without ports and brackets. */
 function addressesInXForwardedFor(value: string): string[] {
   return value
     .split(',')
@@ -132,7 +132,7 @@ function bare(text: string): string {
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** What counts as one caller: an IPv4 address, or an IPv6 /64, within which one machine can change its address freely. */
+/** One caller: an IPv4 address, or an IPv6 /64, in which a machine can change its address. */
 export function callerNetwork(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');
@@ -146,7 +146,7 @@ export function callerNetwork(address: string): string {
   return `${groups.slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
-/** The address in its shortest form, with IPv4-mapped IPv6 as IPv4; `undefined` if it is not an address. */
+/** In its shortest form, with IPv4-mapped IPv6 as IPv4; `undefined` if it is no address. */
 function normalised(text: string): string | undefined {
   const version = isIP(text);
   if (version !== 6) return version === 4 ? text : undefined;

@@ -1,5 +1,6 @@
-// Judges a wall clock. It is wrong once it has stepped by more than an hour against the monotonic clock, or is more than an hour
-// behind the latest time that its store has seen; until it is right again, or an operator accepts it, time goes on as it was.
+// Judges a wall clock. It is wrong once it has stepped by more than an hour against the monotonic
+// clock, or is more than an hour behind the latest time that its store has seen; until it is right
+// again, or an operator accepts it, time goes on as it was.
 
 /** A step of at most this much is followed, as time servers make them. */
 export const FOLLOWED_STEP_MS = 3_600_000;
@@ -27,24 +28,24 @@ export class ClockJudge {
     return this.#rightMs;
   }
 
-  /** How far the clock is from the time that is believed, 0 while it is right; negative if it is behind. */
+  /** Between the clock and the believed time: 0 while it is right, negative if it is behind. */
   get stepMs(): number {
     return this.#seenMs - this.#rightMs;
   }
 
   look(offsetMs: number): void {
     this.#seenMs = offsetMs;
-    // A clock that began behind and is set right is believed like one that begins so, however long nobody served.
+    // Set right, it is believed like one that begins so, however long nobody served.
     if (agree(offsetMs, this.#rightMs) || (this.#isFromStore && offsetMs > this.#rightMs)) this.accept();
   }
 
-  /** At the start: what another process has found wrong is wrong here, too, if it is the same clock. */
+  /** At the start: what another process finds wrong is wrong here, if it is the same clock. */
   suspect(wrong: WrongClock | undefined, monotonicMs: number): void {
     if (wrong === undefined || !agree(this.#seenMs + monotonicMs - wrong.byMs, wrong.atMs)) return;
     this.#rightMs = this.#seenMs - wrong.byMs;
   }
 
-  /** Judges by the latest time that the store has seen: one that has come since, and agrees with a wrong clock, accepts it. */
+  /** By the latest time in the store: one that came since, and agrees, accepts a wrong clock. */
   compare(latestMs: number | undefined, monotonicMs: number): void {
     const isNews = latestMs !== this.#latestMs;
     this.#latestMs = latestMs;
@@ -87,7 +88,7 @@ export interface ClockSource {
   monotonicMs(): number;
 }
 
-/** The clock of a machine, by which a process and its store go unless the store has clocks of its own. */
+/** A machine's clock, also that of its store unless this has clocks of its own. */
 export class JudgedClock {
   readonly #source: ClockSource;
   readonly #judge: ClockJudge;

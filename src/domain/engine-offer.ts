@@ -1,5 +1,5 @@
-// What one or several engines offer callers: what each can do, the languages, and for each pair the engines that a request goes to, in
-// order.
+// What engines offer callers: what each can do, the languages, and for each pair the engines that a
+// request goes to, in order.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -11,7 +11,7 @@ import { noFormality, NO_GLOSSARIES, pairNotOffered } from './refusals.ts';
 import { planSlot } from './slots.ts';
 import type { StyleRules, TextFormat, TranslationOptions } from './translation-options.ts';
 
-/** What an engine can do. Whatever it cannot do is rejected or withheld from it, never dropped silently. */
+/** What an engine can do. All else is rejected or withheld from it, never dropped silently. */
 export interface EngineCapabilities {
   /** Texts per call. */
   readonly textsMax: number;
@@ -22,15 +22,15 @@ export interface EngineCapabilities {
   readonly glossaries: boolean;
   /** Takes a caller's instructions for the wording. By default not. */
   readonly instructions: boolean;
-  /** Takes ids of style rules and translation memories that are stored at the engine. By default not. */
+  /** Takes ids of style rules and translation memories stored at the engine. By default not. */
   readonly styles: boolean;
   /** Detects and reports the language of a text sent without one. */
   readonly detection: boolean;
-  /** Texts of several callers may share a call, because none can affect the translation of another. */
+  /** Texts of several callers may share a call: none affects the translation of another. */
   readonly sharedCalls: boolean;
 }
 
-/** What a protocol that does not say otherwise can do: nothing that protocols written before it was introduced would drop. */
+/** By default nothing that protocols written before it was introduced would drop. */
 const ASSUMED: EngineCapabilities = {
   textsMax: Infinity,
   formats: ['text'],
@@ -75,8 +75,8 @@ interface WantKind {
 }
 
 /**
- * What a request may require that not every engine supports. `formality` stands for `more` or `less`; the `prefer_` forms
- * require nothing. `styles` stands for ids of style rules and translation memories.
+ * What not every engine supports. `formality` stands for `more` or `less`: the `prefer_` forms
+ * require nothing. `styles` stands for ids of style rules and memories.
  */
 const WANTS = {
   formality: {
@@ -117,8 +117,8 @@ export function lackText(want: Want): string {
 const NOTHING: readonly Want[] = [];
 
 /**
- * What a request requires, in the order in which it is refused if no engine qualifies. Pass `hasGlossary` if the entries are
- * not known yet. Pairs are judged apart, context is a hint, and ignored tags only come with `xml`.
+ * What a request requires, in the order of its refusals. `hasGlossary` if the entries are not known
+ * yet. Context is a hint, and ignored tags only come with `xml`.
  */
 export function wantsOf(options: TranslationOptions, hasGlossary = options.glossary !== undefined): readonly Want[] {
   const { formality, style, format } = options;
@@ -182,7 +182,7 @@ export class EngineOffer {
   readonly can: EngineCapabilities;
   /** The engines that detect languages, and the target language to use for detection. */
   readonly detection: { readonly names: readonly string[]; readonly targetLang: string } | undefined;
-  /** For an offered pair; `sourceLang` is `undefined` if the caller names none. Codes are canonical. */
+  /** For an offered pair, canonical; `sourceLang` is `undefined` if the caller names none. */
   readonly route: FindRoute;
 
   constructor(languages: Languages, engines: readonly OfferedEngine[], route: FindRoute) {
@@ -192,10 +192,7 @@ export class EngineOffer {
     this.route = route;
   }
 
-  /**
-   * What at least one of a pair's engines can do besides the wants given; of all engines if the pair is not offered, or if none
-   * can do those.
-   */
+  /** What one of a pair's engines can do besides these wants; of all engines if there is none. */
   canFor(sourceLang: string | undefined, targetLang: string, wants: readonly Want[] = []): EngineCapabilities {
     const left = this.route(sourceLang, targetLang)?.withAll(wants);
     return typeof left === 'object' ? left.can : this.can;
@@ -213,7 +210,7 @@ export interface EngineOffers {
   readonly any: EngineOffer;
   /** Whether the offer depends on the plan. */
   readonly byPlan: boolean;
-  /** Whether work must name its engines; `false` if there is one engine without a name, and no rules. */
+  /** Whether work must name its engines; `false` with one engine without a name, and no rules. */
   readonly isRouted: boolean;
   /** What the teams of a plan can reach; pass `undefined` if the plan is not known. */
   of(plan: string | undefined): EngineOffer;
@@ -321,11 +318,11 @@ export interface ExplainedEngine {
   readonly engine: string;
   /** 1 or 2; `undefined` if it gets none. */
   readonly attempt: 1 | 2 | undefined;
-  /** `rule`: not named by the rule; `behind`: two earlier engines take both attempts; otherwise what it cannot do. */
+  /** `rule`: not named by it; `behind`: two others take both attempts; else what it cannot do. */
   readonly because: 'rule' | 'behind' | 'pair' | Want | undefined;
 }
 
-/** The index of the matching rule, and how each engine is used: first those of the rule, in its order. */
+/** The matching rule's index, and how each engine is used: first the rule's, in its order. */
 export function explainRoute(
   table: LanguageTable,
   engines: readonly OfferedEngine[],

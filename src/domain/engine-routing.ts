@@ -1,5 +1,6 @@
-// The rules of `routing`: which engines a request goes to, by plan and language pair; the first matching rule decides. Also language
-// pairs as operators write them: `EN-ES`, or `ES-EN` with a base code for all variants of a target.
+// The rules of `routing`: which engines a request goes to, by plan and language pair; the first
+// matching rule decides. Also language pairs as operators write them: `EN-ES`, or `ES-EN` with a
+// base code for all variants of a target.
 import type { LanguageTable, PairTest } from './languages.ts';
 
 /** The name of the single engine configured by `engine:`. */
@@ -19,11 +20,11 @@ export interface RoutingRule {
 interface ReadRule {
   readonly plans: ReadonlySet<string> | undefined;
   readonly engines: readonly string[];
-  /** `sourceLang` is `undefined` if the caller names none, which `*` matches and a code does not. Codes are canonical. */
+  /** An `undefined` `sourceLang` is matched by `*` and by no code. Codes are canonical. */
   readonly fitsPair: (sourceLang: string | undefined, targetLang: string) => boolean;
 }
 
-/** The parsed rules, or a single catch-all rule if there are none. Pairs that are not in the table are skipped. */
+/** The rules, or one for everything. Pairs that are not in the table are skipped. */
 export function readRules(
   rules: readonly RoutingRule[] | undefined,
   engines: readonly { readonly name: string }[],
@@ -39,7 +40,7 @@ export function readRules(
   });
 }
 
-/** Index of the first matching rule; -1 if none matches. A plan that no rule names is treated like `undefined`. */
+/** The first matching rule's index, or -1. A plan that no rule names counts as `undefined`. */
 export function ruleFor(rules: readonly ReadRule[], plan: string | undefined, sourceLang: string | undefined, targetLang: string): number {
   return rules.findIndex(({ plans, fitsPair }) => fitsPlan(plans, plan) && fitsPair(sourceLang, targetLang));
 }
@@ -54,8 +55,8 @@ export function plansNamed(rules: readonly Pick<RoutingRule, 'plans'>[]): readon
 }
 
 /**
- * For each rule that can never match, the index of the one earlier rule that covers it completely; `undefined` if several cover
- * it together, or if it has no pairs.
+ * For each rule that can never match, the index of the earlier rule that covers it; `undefined` if
+ * several do together, or if it has no pairs.
  */
 export function uselessRules(rules: readonly RoutingRule[], table: LanguageTable): ReadonlyMap<number, number | undefined> {
   const plans = [...plansNamed(rules), undefined];
@@ -110,7 +111,7 @@ export function faultOfPair(entry: string, table: LanguageTable, any = false): s
   return typeof pair === 'string' ? pair : undefined;
 }
 
-/** Tries each dash, because either code may contain one. With `any`, `*` stands for any source or target. */
+/** Tries each dash, because codes may contain one. With `any`, `*` is any source or target. */
 function readPair(entry: string, { sources, targets }: LanguageTable, any: boolean): PairPattern | string {
   const upper = entry.toUpperCase();
   let sourceFound: string | undefined;

@@ -1,4 +1,5 @@
-// Dictionary entries as JSON in pieces of whole entries, so that a large dictionary is never read, written or sent in one go.
+// Dictionary entries as JSON in pieces of whole entries, so that a large one is never handled in
+// one go.
 
 /** UTF-8: entries separated by commas, without the enclosing braces. */
 export type EntryPieces = readonly Uint8Array[];
@@ -17,7 +18,7 @@ export interface WrittenEntries {
   readonly bytes: number;
 }
 
-/** Terms must not repeat. Yields whenever a piece is full, which is a good moment to let others go on. */
+/** Terms must not repeat. Yields whenever a piece is full, to let others go on. */
 function* writing(pairs: Iterable<readonly [term: string, translation: string]>): Generator<undefined, WrittenEntries> {
   const pieces: Uint8Array[] = [];
   let [text, entryCount, bytes] = ['', 0, 0];

@@ -1,4 +1,5 @@
-// When usage causes an event: the quota percentages and balances whose crossing is reported. Also the ids of all events.
+// When usage causes an event: which quota percentages and balances are reported. And the ids of all
+// events.
 import { createHash } from 'node:crypto';
 import { MICRO_PER_MINOR } from './money.ts';
 import type { Micro } from './money.ts';
@@ -26,12 +27,12 @@ export function charactersAt(percent: number, limit: number): number {
   return Math.ceil((percent * limit) / 100);
 }
 
-/** The smallest balance above the threshold: balances are reported in whole minor units, rounded down. */
+/** The smallest balance above it: balances are reported in whole minor units, rounded down. */
 function microAbove(thresholdMinor: number): Micro {
   return (thresholdMinor + 1) * MICRO_PER_MINOR;
 }
 
-/** The percentages above the last reported one that this many characters have reached. None for a limit of 0. */
+/** The percentages above the last reported that were reached. None for a limit of 0. */
 export function percentsReached({ percents }: EventRules, limit: number, reported: number, characters: number): readonly number[] {
   if (limit === 0) return [];
   return percents.filter((percent) => percent > reported && characters >= charactersAt(percent, limit));
@@ -48,8 +49,8 @@ interface EventPeriod {
 }
 
 /**
- * What tells a change from all others of its team: a number that the store counts up with each, because several fall within a
- * millisecond and clocks step back, and the time, because a copy of the store counts from the beginning.
+ * What tells a change from all others of its team: a number that the store counts up, as clocks
+ * step back, and the time, as a copy of the store counts from the beginning.
  */
 interface EventChange {
   readonly atMs: number;
@@ -57,15 +58,15 @@ interface EventChange {
 }
 
 /**
- * Event ids, derived from content, so that an event stored again after a repetition or failover keeps its id. No dots, which
- * delimit the signed content.
+ * Derived from content, so that an event keeps its id if it is stored again. No dots, which delimit
+ * the signed content.
  */
 export const eventIds = {
-  /** A plan with another length may end a period in the millisecond in which it began: only its number identifies it. */
+  /** A plan with another length may end a period at once: only its number identifies it. */
   quota: (teamId: string, period: EventPeriod, percent: number) => `${teamId}-quota-${period.startMs}-${period.number}-${percent}`,
   /** To be numbered: a threshold can be crossed again after the balance has risen above it. */
   credit: (teamId: string, thresholdMinor: number) => `${teamId}-credit-${thresholdMinor}`,
-  /** The first refusal in a period, for the team's quota or a key's own limit: `of` is the one's or the other's id. */
+  /** The first in a period: `of` is the id of the team, or of the key with a limit of its own. */
   quotaLimit: (of: string, period: EventPeriod) => `${of}-limit-${period.startMs}-${period.number}`,
   /** In place of an id of a team or key: a tag may have dots. */
   ofTag: (teamId: string, tag: string) => `${teamId}-tag-${createHash('sha1').update(tag).digest('hex')}`,

@@ -1,5 +1,6 @@
-// Forms of callers: URL-encoded and multipart bodies, query parameters, and uploads, which are multipart with one file. What is not
-// exact is refused rather than repaired: otherwise a different text than the one sent would be translated and charged.
+// Forms of callers: URL-encoded and multipart bodies, query parameters, and uploads, which are
+// multipart with one file. What is not exact is refused: repaired, another text than the one sent
+// would be translated and charged.
 import { isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
@@ -19,7 +20,7 @@ export const FORM_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
-/** Each field costs as much as some hundred bytes of text: a form of many short fields would block the event loop. */
+/** Each costs as much as some hundred bytes of text: many would block the event loop. */
 const FIELDS_MAX = 1000;
 /** Checked before anything else about the fields. */
 const TOO_MANY_FIELDS = `body: a form may have at most ${FIELDS_MAX} fields.`;
@@ -46,7 +47,7 @@ export function readFormBody(headers: Headers, body: Body, bytesMax: number): Fo
   return encodedFields(spaced(body).toString('latin1'), 'body', TOO_MANY_FIELDS);
 }
 
-/** Query parameters, encoded like form fields; for APIs that accept in the query what otherwise goes into the body. */
+/** Encoded like form fields; for APIs that accept in the query what goes into the body. */
 export function readQuery(query: string): FormBody {
   return encodedFields(query.replaceAll('+', ' '), 'query', `query: may have at most ${FIELDS_MAX} parameters.`);
 }
@@ -71,7 +72,7 @@ function encodedField(pair: string): [name: string, value: string] {
   return [decodeURIComponent(name), decodeURIComponent(value)];
 }
 
-/** A copy with each `+` replaced by a space. Doing this on strings would cost fifty times as much. */
+/** A copy with each `+` replaced by a space. On strings it would cost fifty times as much. */
 function spaced(body: Uint8Array): Buffer {
   const bytes = Buffer.from(body);
   for (let at = bytes.indexOf('+'); at !== -1; at = bytes.indexOf('+', at + 1)) bytes[at] = 0x20;
@@ -181,8 +182,8 @@ export function uploadHeadFault(headers: Headers): Refusal | undefined {
 }
 
 /**
- * `headers` have been checked by `uploadHeadFault`. `names` are the fields that are accepted; each may be sent once. With `any`, all
- * are, the values of a repeated one are joined by commas, and a field `filename` names the file.
+ * `headers` are checked (`uploadHeadFault`). Each of `names` may be sent once. With `any`, all are
+ * taken, those of one name joined by commas, and `filename` names the file.
  */
 export function readUploadForm(headers: Headers, body: Buffer, names: readonly string[] | 'any'): UploadForm | Refusal {
   const parts = partsOf(body, boundaryOf(headers)!, UPLOAD_PARTS_MAX, `body: may have at most ${UPLOAD_PARTS_MAX} parts.`);

@@ -1,4 +1,5 @@
-// A forward route as configured: what is forwarded to another server, by which rules, and what may be returned.
+// A forward route as configured: what is forwarded to another server, by which rules, and what may
+// return.
 import type { ProblemCode } from '../core/problem.ts';
 
 /** With the names of the configuration. */

@@ -1,5 +1,5 @@
-// Glossaries: the body of POST /v1/glossaries, its schema and its rules in order; and which dictionary of a glossary serves a
-// translation.
+// Glossaries: the body of POST /v1/glossaries, its schema and its rules in order; and which
+// dictionary of a glossary serves a translation.
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { shownWord, unknownAmong } from './json-body.ts';
@@ -16,7 +16,7 @@ const GLOSSARY_TERM_CHARACTERS_MAX = 500;
 
 const term = { minLength: 1, maxLength: GLOSSARY_TERM_CHARACTERS_MAX } as const;
 
-/** The schema shown in the API reference. A test checks it against the rules below, which are authoritative. */
+/** Shown in the reference. A test checks it against the rules below, which are authoritative. */
 export const GlossaryBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: GLOSSARY_NAME_CHARACTERS_MAX, description: 'For people; need not be unique.' }),
@@ -32,7 +32,7 @@ export const GlossaryBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** A glossary that passed every rule except the team's limit. Codes are canonical; name, terms and translations are trimmed. */
+/** All but the team's limit is checked. Codes are canonical; names and terms are trimmed. */
 export interface GlossaryDraft {
   readonly name: string;
   readonly sourceLang: string;
@@ -45,7 +45,7 @@ type JudgedGlossary = { readonly kind: 'valid'; readonly draft: GlossaryDraft } 
 type JudgedValue<T> = { readonly valid: T } | { readonly fault: string };
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties));
-/** Not allowed in terms and names: engines read terms line by line, and people read names in lists. */
+/** Not in terms and names: engines read terms by line, and people read names in lists. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedGlossary {

@@ -1,12 +1,13 @@
-// JSON from outside, of callers and engines alike: depth and counts are determined in one pass over the bytes before the text is parsed,
-// because they decide what parsing costs. Of a caller's body, media type, content coding and size come first. In errors about it
-// stand names of members, never values.
+// JSON from outside, of callers and engines alike: depth and counts are determined in one pass over
+// the bytes before the text is parsed, because they decide what parsing costs. Of a caller's body,
+// media type, content coding and size come first. In errors about it stand names of members, never
+// values.
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Body } from '../core/exchange.ts';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 
-/** Limits on the content of a JSON text, besides its depth. Text within strings costs next to nothing, however long. */
+/** Of a JSON text, besides its depth. Text within strings costs next to nothing. */
 export interface JsonBounds {
   /** Lists and objects. */
   readonly containersMax: number;
@@ -15,15 +16,15 @@ export interface JsonBounds {
   readonly valuesMax: number;
 }
 
-/** Deeper nesting makes `JSON.parse` several times slower per byte, and no valid body is nested deeper than five levels. */
+/** Deeper nesting makes `JSON.parse` several times slower; no valid body exceeds five levels. */
 const DEPTH_MAX = 64;
 const MEMBERS_MAX = 10_000;
 /**
- * Each is at least twice what the largest valid request or answer needs, and costs the parser about ten milliseconds: a glossary
- * has 5,000 members, a list of dictionaries 100 objects, a translation 50 texts.
+ * At least twice what the largest valid request or answer needs, and some ten milliseconds of
+ * parsing: a glossary has 5,000 members, a list 100 objects, a translation 50 texts.
  */
 const USUAL: JsonBounds = { containersMax: 5_000, membersMax: MEMBERS_MAX, valuesMax: 10_000 };
-/** A shorter text that closes what it opens cannot be too deep, and the parser is done with any other within microseconds. */
+/** A shorter text that closes what it opens is not too deep; others cost microseconds. */
 const TOO_DEEP_BYTES_MIN = 2 * (DEPTH_MAX + 1);
 
 const TOO_DEEP = `may be nested at most ${DEPTH_MAX} levels deep`;
@@ -57,8 +58,8 @@ interface Bytes extends Uint8Array {
 }
 
 /**
- * Decodes UTF-8; `undefined` if the bytes are none. Validated, because decoding would silently replace bad bytes by U+FFFD, and
- * other characters than those sent would be charged or delivered.
+ * `undefined` if it is none. Validated, because bad bytes would become U+FFFD: other characters
+ * than those sent would be charged or delivered.
  */
 export function utf8Text(bytes: Bytes): string | undefined {
   // Most are ASCII, for which latin1 gives the same text in half the time.
@@ -82,7 +83,7 @@ export function parseJson(body: Uint8Array, bounds?: JsonBounds): { readonly val
   }
 }
 
-/** Stops at the first fault. It may count malformed JSON differently from a parser, but that is rejected either way. */
+/** Stops at the first fault. May count malformed JSON differently, which is rejected anyway. */
 function scanned(bytes: Uint8Array, bounds: JsonBounds): JsonFault | undefined {
   const { containersMax, membersMax, valuesMax } = bounds;
   let depth = 0;
@@ -120,10 +121,10 @@ function beyond({ containersMax, membersMax, valuesMax }: JsonBounds, at: number
   return { words, at, isOfLists };
 }
 
-/** So many bytes are looked at one by one before a native search, which costs as much as a few dozen of them. */
+/** So many bytes are looked at before a native search, which costs as much as a few dozen. */
 const NEAR_BYTES = 32;
 
-/** Position of the closing quote of the string that begins before `from`; the end of the input or later if there is none. */
+/** The closing quote of the string that begins before `from`; the end or later if none. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length) {
@@ -153,7 +154,7 @@ export const JSON_BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 
 const JSON_TYPE = 'application/json';
 
-/** What is wrong with a body before anything in it is read: its media type, its coding, its size. */
+/** What is wrong with a body before it is read: its media type, its coding, its size. */
 export function bodyFault(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number, type: string): string | undefined {
   const given = headers['content-type'];
   if (given !== type && given?.split(';', 1)[0]!.trim().toLowerCase() !== type) return `Content-Type: must be ${type}.`;
@@ -162,8 +163,8 @@ export function bodyFault(headers: Readonly<Record<string, string>>, body: Body,
 }
 
 /**
- * How to refuse a body with far more values than a valid one, if they are those of a list: `names` are those of the body's members, and
- * `member` the one that has too many, `undefined` if the body is a list. `undefined`: in general words.
+ * How to refuse a body with far too many values, if they are a list's: `names` are the body's
+ * members, `member` the list's, `undefined` for the body. `undefined`: in general words.
  */
 export type TooManyValues = (names: readonly string[], member: string | undefined) => Refusal | undefined;
 
@@ -195,7 +196,7 @@ function no(detail: string): JsonBody {
 const NAME_BYTES_MAX = 128;
 const NAMES_MAX = 100;
 
-/** The names of an object's members, as they are written, without parsing it, and the one whose value goes on at `here`. */
+/** The members' names as written, without parsing, and the one whose value is at `here`. */
 function membersIn(bytes: Buffer, here: number): { readonly names: readonly string[]; readonly member: string | undefined } {
   const names: string[] = [];
   let [depth, string] = [0, ''];

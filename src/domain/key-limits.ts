@@ -1,4 +1,5 @@
-// Limits of a single key: their bounds, how changes merge, and the addresses from which the key may be used.
+// Limits of a single key: their bounds, how changes merge, and the addresses from which it may be
+// used.
 import { isIP, SocketAddress } from 'node:net';
 
 /** Members are absent if the key has no such limit. */
@@ -50,12 +51,12 @@ export function keyStatus(disabled: boolean, { expiresAtMs }: KeyLimits, nowMs: 
 }
 
 /**
- * Addresses as text of their family and their bits, `4.1010…` and `6.0010…`: a range contains those that begin with it. An IPv4-mapped
- * IPv6 address is that IPv4 address, and no other IPv6 range contains IPv4 addresses.
+ * Addresses as text of family and bits, `4.1010…` and `6.0010…`: a range contains those that begin
+ * with it. IPv4-mapped IPv6 is IPv4, which no other IPv6 range contains.
  */
 const MAPPED = `6.${'0'.repeat(80)}${'1'.repeat(16)}`;
 
-/** Empty for what is no address, which no range contains. One with a zone is none: it names a local interface, and no peer has one. */
+/** Empty for what is no address. One with a zone is none: it names a local interface. */
 export function addressBits(address: string): string {
   const version = isIP(address);
   if (version === 4) return `4.${ipv4Bits(address)}`;
@@ -78,7 +79,10 @@ function groupBits(group: string): string {
   return group === '' ? '' : Number.parseInt(group, 16).toString(2).padStart(16, '0');
 }
 
-/** Accepts `192.0.2.0/24`, `2001:db8::/32`, or an address as a range of one; `undefined` for anything else. Bits after the prefix are ignored. */
+/**
+ * Accepts `192.0.2.0/24`, `2001:db8::/32`, or an address as a range of one; else `undefined`. Bits
+ * after the prefix are ignored.
+ */
 export function rangeBits(text: string): string | undefined {
   const [address = '', prefix, ...more] = text.split('/');
   if (more.length > 0 || (prefix !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(prefix))) return undefined;
@@ -92,7 +96,7 @@ export function rangeBits(text: string): string | undefined {
   return length >= 96 ? bits.slice(0, 2 + length - 96) : MAPPED.slice(0, 2 + length);
 }
 
-/** The canonical form in which a range is stored and shown: its first address in its shortest form, and its prefix length. */
+/** The form in which a range is stored and shown: its first address, shortest, and its length. */
 export function canonicalRange(text: string): string | undefined {
   const bits = rangeBits(text);
   if (bits === undefined) return undefined;

@@ -1,4 +1,5 @@
-// The language list: canonical codes, case-insensitive lookup, what each target supports, and which pairs are offered.
+// The language list: canonical codes, case-insensitive lookup, what targets support, which pairs
+// are offered.
 
 /** A language that a text may be in. Regional variants are targets only. */
 export interface SourceLanguage {
@@ -38,13 +39,10 @@ export class Languages implements LanguageTable {
   readonly #sources: ReadonlySet<string>;
   readonly #targets: ReadonlyMap<string, TargetLanguage>;
   readonly #names: ReadonlyMap<string, string>;
-  /** Offered targets by source; under `undefined`, those available without a named source. `undefined` if every pair is offered. */
+  /** Offered targets by source, or without one. `undefined` if every pair is offered. */
   readonly #offered: ReadonlyMap<string | undefined, ReadonlySet<string>> | undefined;
 
-  /**
-   * Without `offered`, every pair is. `unnamed` decides which targets are available without a source; by default those of any
-   * source.
-   */
+  /** Without `offered`, every pair is. `unnamed`: targets without a source; by default any's. */
   constructor(table: LanguageTable, offered?: PairTest, unnamed?: (targetLang: string) => boolean) {
     this.all = table;
     this.#sources = new Set(table.sources.map(({ code }) => code));
@@ -55,7 +53,7 @@ export class Languages implements LanguageTable {
     this.targets = offered === undefined ? table.targets : table.targets.filter(({ code }) => this.isReached(code));
   }
 
-  /** Whether a pair is offered; without a source, whether the target is available for texts of unnamed source. Codes are canonical. */
+  /** Without a source: whether the target is available for such texts. Codes are canonical. */
   offers(sourceLang: string | undefined, targetLang: string): boolean {
     // Called for every request, so it builds no key string.
     return this.#offered === undefined || this.#offered.get(sourceLang)?.has(targetLang) === true;
@@ -92,7 +90,7 @@ export class Languages implements LanguageTable {
     return this.#sources.has(base) ? base : undefined;
   }
 
-  /** Whether `more` and `less` have an effect for a canonical target code, at least for some source. */
+  /** Whether `more` and `less` have an effect for this target, at least for some source. */
   supportsFormality(target: string, _sourceLang?: string): boolean {
     return this.#targets.get(target)?.formality ?? false;
   }

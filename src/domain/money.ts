@@ -1,7 +1,7 @@
-// Money as whole numbers: millionths of a minor currency unit, never floats, never negative; and currencies by ISO 4217: which codes
-// there are, and how many decimals each has.
+// Money as whole numbers: millionths of a minor currency unit, never floats, never negative; and
+// currencies by ISO 4217: which codes there are, and how many decimals each has.
 
-/** Millionths of a minor unit (of a cent, for EUR). A price per million characters times characters is in this unit exactly. */
+/** Of a minor unit (a cent, for EUR): a price per million characters times characters is exact. */
 export type Micro = number;
 
 export const MICRO_PER_MINOR = 1_000_000;
@@ -34,8 +34,8 @@ export function overageCharacters(capMinor: number, minorPerMillion: number): nu
 }
 
 /**
- * Those without exactly two decimals. `Intl.NumberFormat` is no source for this: it has the decimals that are usually displayed,
- * which are none for the Hungarian forint or the Iraqi dinar, while ISO 4217, and so every bank, has two and three.
+ * Those without two decimals. `Intl.NumberFormat` has those usually displayed: none for the forint
+ * or the Iraqi dinar, which ISO 4217, and so every bank, gives two and three.
  */
 const OTHER_DECIMALS: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -47,7 +47,7 @@ const DECIMALS: ReadonlyMap<string, number> = new Map(
 );
 const USUAL_DECIMALS = 2;
 
-/** Of the standard, but not among the codes that this platform knows: funds, and what was added since. */
+/** Of the standard, but unknown to this platform: funds, and what was added since. */
 const MORE_CODES = 'BOV CHE CHW CLF COU MXV SLE USN UYI UYW VED XAD XCG ZWG';
 
 let codes: ReadonlySet<string> | undefined;
@@ -63,7 +63,7 @@ export function decimalsOf(currency: string): number {
   return DECIMALS.get(currency) ?? USUAL_DECIMALS;
 }
 
-/** A whole number of minor units as an amount: `1250.00`, `1250` in JPY, `1.250` in KWD. Exact: no number is divided. */
+/** Minor units as an amount: `1250.00`, `1250` in JPY, `1.250` in KWD. No number is divided. */
 export function amountText(minor: number, currency: string): string {
   const decimals = decimalsOf(currency);
   const digits = String(Math.abs(minor)).padStart(decimals + 1, '0');

@@ -19,7 +19,7 @@ export const ADMIN_OPERATOR = 'admin';
 /** The form of an operator's name, which appears in the audit and in the log. */
 export const OPERATOR_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/;
 
-/** Which groups of a provider have a role in the console; whoever is in groups of both has `manage`. */
+/** Which groups of a provider have a role; whoever is in groups of both has `manage`. */
 export interface GroupRoles {
   readonly issuer: string;
   readonly manage: readonly string[];

@@ -1,10 +1,11 @@
-// Helpers for declaring options of engine protocols, in addition to TypeBox, and the type of a JSON schema node.
+// How options of engine protocols are declared, in addition to TypeBox, and the type of a JSON
+// schema node.
 import type { TString } from 'typebox';
 import { Type } from './typebox.ts';
 
 /**
- * An option that is never displayed. In the configuration it is a string, `{ env: NAME }` or `{ file: PATH }`; the protocol
- * receives the string, which is one line of printable ASCII and therefore valid in a header.
+ * An option that is never displayed: configured as a string, `{ env: NAME }` or `{ file: PATH }`.
+ * The protocol gets one line of printable ASCII, which is valid in a header.
  */
 export function secret(description: string): TString {
   return Type.String({ minLength: 1, secret: true, description });

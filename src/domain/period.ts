@@ -1,5 +1,6 @@
-// Periods of a team: ISO 8601 durations counted from an anchor, or units of the UTC calendar, stored as one text; which of them an
-// invoice is about, and what one did to the team's credit. Also days and moments in UTC.
+// Periods of a team: ISO 8601 durations counted from an anchor, or units of the UTC calendar,
+// stored as one text; which of them an invoice is about, and what one did to the team's credit.
+// Also days and moments in UTC.
 import type { Micro } from './money.ts';
 import type { WindowName } from './window-limits.ts';
 
@@ -35,7 +36,7 @@ export function parseDuration(text: string): Duration | undefined {
   return duration.months + duration.days + duration.seconds === 0 ? undefined : duration;
 }
 
-/** Whether both texts denote the same length, even in different units, such as P7D and P1W. Invalid durations are compared as text. */
+/** Also in different units, such as P7D and P1W. Invalid durations are compared as text. */
 export function sameDuration(one: string, other: string): boolean {
   if (one === other) return true;
   const [a, b] = [parseDuration(one), parseDuration(other)];
@@ -46,7 +47,7 @@ function fixedMsOf({ days, seconds }: Duration): number {
   return days * DAY_MS + seconds * SECOND_MS;
 }
 
-/** `anchorMs` plus `count` durations: months by the calendar (the day clamped to the month's last), then days, then seconds. */
+/** `count` durations later: months (the day clamped to the last), then days, then seconds. */
 export function addDurations(anchorMs: number, duration: Duration, count: number): number {
   const anchor = new Date(anchorMs);
   let result = anchorMs;
@@ -84,7 +85,7 @@ export function rfc3339(ms: number): string {
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
-/** In milliseconds: finer fractions are truncated, and a leap second counts as the second after it. `undefined` if invalid. */
+/** Finer fractions are cut, a leap second counts as the next second. `undefined` if invalid. */
 export function parseRfc3339(text: string): number | undefined {
   const [, year, month, date, hour, minute, second, part = '', sign, zoneHour = '0', zoneMinute = '0'] = RFC3339.exec(text) ?? [];
   if (year === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
@@ -99,10 +100,10 @@ export function parseRfc3339(text: string): number | undefined {
   return secondMs + Number(part.padEnd(3, '0').slice(0, 3));
 }
 
-/** `creation`: the n-th period begins n durations after the team's creation. `calendar`: each is a UTC day, ISO week, month or year. */
+/** `creation`: n durations after it. `calendar`: a UTC day, ISO week, month or year. */
 export type PeriodAnchor = 'creation' | 'calendar';
 
-/** Follows the length. A version that does not know it finds no valid duration, instead of miscounting. */
+/** Follows the length: a version that does not know it finds no valid duration. */
 const BY_CALENDAR = '@calendar';
 /** The lengths of calendar periods; equivalent lengths are accepted. */
 export const CALENDAR_LENGTHS = ['P1M', 'P7D', 'P1D', 'P1Y'] as const;
@@ -136,7 +137,7 @@ export function isPeriodRule(rule: string): boolean {
   return anchorOf(rule) === 'calendar' ? isOfCalendar(lengthOf(rule)) : parseDuration(rule) !== undefined;
 }
 
-/** The period that contains `nowMs`; a calendar period does not depend on `anchorMs`. Throws a `RangeError` for an invalid rule. */
+/** The period at `nowMs`; `anchorMs` is not the calendar's. A `RangeError` for an invalid rule. */
 export function periodBy(rule: string, anchorMs: number, nowMs: number): Period {
   const length = lengthOf(rule);
   const unit = anchorOf(rule) === 'calendar' ? unitOf(length) : undefined;
@@ -184,8 +185,8 @@ export interface PeriodSpan {
 }
 
 /**
- * A closed period belongs to the span that contains its last moment, so that one which ends at midnight belongs to the day before:
- * November's to November. An open one belongs to every span that it shares a moment with.
+ * A closed period belongs to the span of its last moment: one that ends at midnight, to the day
+ * before. An open one belongs to every span that it shares a moment with.
  */
 export function isInSpan(
   { startMs, endMs, closed }: { readonly startMs: number; readonly endMs: number; readonly closed: boolean },
@@ -198,9 +199,8 @@ export function isInSpan(
 }
 
 /**
- * The balance when the period began and when it ended (or now, while it runs), and what was added and deducted between. The
- * settlement that spends credit lowers the balance in the same operation, and what is settled after the period's end, lowers
- * the balance of the period that it was reserved in: so what was spent follows exactly.
+ * The balance when the period began and ended, and what was added and deducted between. Late
+ * settlements lower the balance of the period that they were reserved in: spending follows exactly.
  */
 export interface PeriodCredit {
   readonly openingMicro: Micro;
@@ -214,7 +214,7 @@ export function spentIn({ openingMicro, addedMicro, deductedMicro, balanceMicro 
   return openingMicro + addedMicro - deductedMicro - balanceMicro;
 }
 
-/** Whether the period changed the balance, or would have if additions and deductions were not equal. */
+/** Whether the balance changed, or would have but for equal additions and deductions. */
 export function movedCredit({ openingMicro, addedMicro, deductedMicro, balanceMicro }: PeriodCredit): boolean {
   return addedMicro > 0 || deductedMicro > 0 || openingMicro !== balanceMicro;
 }

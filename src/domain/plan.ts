@@ -9,7 +9,7 @@ interface PlanBase {
   readonly requests_per_second: number;
   readonly max_characters_per_request: number;
   readonly max_glossaries: number;
-  /** Held for a document until its characters are counted; read from the configuration, not from the team's copy, as are the next two. */
+  /** Held for a document until it is counted; of the configuration, as the next two. */
   readonly document_characters?: number;
   /** How many documents of a team may be queued or translating. */
   readonly documents_at_once?: number;
@@ -46,8 +46,8 @@ export type Plan = QuotaPlan | CreditPlan;
 const CREDIT_REPORT_PERIOD = 'P1M';
 
 /**
- * A plan's numbers as stored in a team's record; both billing types share one shape, so that stores need one kind of row. Copied
- * by `team create`, `team update --plan` and `plan apply`; the admission reads only this copy.
+ * As stored in a team's record, in one shape for both billing types. Copied by `team create`, `team
+ * update --plan` and `plan apply`; the admission reads only this copy.
  */
 export interface TeamLimits {
   readonly billing: 'quota' | 'credit';
@@ -61,7 +61,7 @@ export interface TeamLimits {
   readonly overageCapMinor: number;
   /** The overage price with quota, the price with credit: minor units per million characters. */
   readonly minorPerMillion: number;
-  /** Characters per period that test keys use for nothing, and may not exceed; 0 if they cost as live ones. */
+  /** What test keys use for nothing in a period, and not more; 0 if they cost as live ones. */
   readonly testAllowance: number;
   readonly currency: string;
   /** A rule (period.ts): an ISO 8601 duration, or `P1M@calendar`. */
@@ -86,10 +86,10 @@ export const REQUIRED_NUMBERS = {
   maxGlossaries: { member: 'max_glossaries' },
 } as const satisfies NamesOf<NumberNames>;
 
-/** These depend on the billing, which also decides what they are called in reports (`admin/plan-numbers.ts`). */
+/** By the billing, which also decides their names in reports (`admin/plan-numbers.ts`). */
 const BILLING_NUMBERS = { characterLimit: {}, overageCharacters: {}, overageCapMinor: {}, minorPerMillion: {} };
 
-/** A plan may lack these: then they are 0, and not shown. `about` is for the admin API's document. New numbers come here, at the end. */
+/** What a plan may lack is 0 and not shown. `about` is the admin API's. New numbers come here. */
 export const OPTIONAL_NUMBERS = {
   testAllowance: {
     member: 'test_key_characters',
@@ -98,8 +98,8 @@ export const OPTIONAL_NUMBERS = {
 } as const satisfies NamesOf<NumberNames & { readonly about: string }>;
 
 /**
- * In storage order: SQLite's columns and the bytes in Redis are derived from this table. New numbers are its last ones, and 0 for
- * existing teams until their plan is applied.
+ * In storage order: SQLite's columns and the bytes in Redis follow from this table. New numbers
+ * come last, and are 0 for teams until their plan is applied.
  */
 const PLAN_NUMBERS: Readonly<Record<LimitNumber, object>> = { ...REQUIRED_NUMBERS, ...BILLING_NUMBERS, ...OPTIONAL_NUMBERS };
 

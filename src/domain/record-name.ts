@@ -1,5 +1,5 @@
-// Text that operators enter: names and labels of teams and keys, and their own references, fit for a table row; and reasons for
-// changes, which the audit keeps.
+// Text that operators enter: names and labels of teams and keys, and their own references, fit for
+// a table row; and reasons for changes, which the audit stores.
 import { holdsKey } from './api-key.ts';
 import { countCharacters } from './characters.ts';
 
@@ -8,10 +8,10 @@ export const REFERENCE_CHARACTERS_MAX = 64;
 export const REASON_CHARACTERS_MAX = 300;
 /** Line breaks among them: none belongs in a table. */
 const CONTROL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
-/** What reorders the text around it, or cannot be seen by itself. U+200C and U+200D are parts of words and emoji. */
+/** What reorders text, or cannot be seen. U+200C and U+200D are parts of words and emoji. */
 const HIDDEN = /[\u200B\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]/u;
 
-/** Why a text is no name of anything, after the name of its member; every list, log and event shows it. */
+/** Why a text is no name, after its member's name; every list, log and event shows it. */
 export function nameFault(text: string): string | undefined {
   if (CONTROL.test(text)) return 'holds a control character; use printable characters only';
   if (HIDDEN.test(text)) return 'holds an invisible character; use printable characters only';

@@ -1,4 +1,4 @@
-// Refusals shared by several steps, with constant ones created once; and the header fields that report the rate limit.
+// Refusals shared by several steps, and the header fields that report the rate limit.
 import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -27,7 +27,7 @@ export const UNKNOWN_KEY = refuse('unauthorized', 'The API key is not known.');
 const KEY_REVOKED = refuse('key_revoked', 'The API key has been revoked. Use another key of the team, or ask for a new one.');
 const KEY_DISABLED = refuse('key_revoked', 'The API key is disabled. Use another key of the team, or ask for it to be enabled.');
 const KEY_EXPIRED = refuse('key_revoked', 'The API key has expired. Use another key of the team, or ask for it to be extended.');
-/** The same code as for an unknown key: whoever found a key learns nothing by trying it from elsewhere. */
+/** As for an unknown key: whoever found a key learns nothing by trying it from elsewhere. */
 export const ADDRESS_REFUSED = refuse('unauthorized', 'The API key may not be used from this address.');
 /** For a key with scopes on a route that needs another one, or that no scope opens. */
 export function scopeMissing(scope: string): Refusal {
@@ -66,7 +66,7 @@ export function glossaryRefusal(failed: FailedGlossary): Refusal {
   }
 }
 
-/** The codes that a translation can end in on any API, in addition to those of every authenticated route. */
+/** What a translation can end in on any API, besides the codes of every authenticated route. */
 export const TRANSLATION_PROBLEMS: readonly ProblemCode[] = [
   'invalid_target_lang',
   'invalid_source_lang',
@@ -136,7 +136,7 @@ const WHOSE_REQUESTS: Readonly<Record<LimitKind['of'], string>> = {
   test_keys: 'for the team, across all of its keys',
 };
 
-/** The last one, which is used again: a flooding caller gets the same over and over, and it is only written once. */
+/** The last one: a flooding caller gets the same over and over, and it is written only once. */
 let latest: { readonly limit: number; readonly seconds: number; readonly kind: LimitKind; readonly refusal: Refusal } | undefined;
 
 function rateLimited({ limit, retryAfterMs }: PassedRate, kind: LimitKind): Refusal {
@@ -153,8 +153,8 @@ function rateLimited({ limit, retryAfterMs }: PassedRate, kind: LimitKind): Refu
 }
 
 /**
- * The answer to a request that exceeds a rate, for a step to return; notes for the log whose limit it is. `reports`: whether answers
- * report the rate.
+ * The refusal by a rate; notes for the log whose limit it is. `reports`: whether answers report the
+ * rate.
  */
 export function tooManyRequests(x: Exchange, passed: PassedRate, reports: boolean): Refusal {
   const { limit, of, window, retryAfterMs } = passed;
@@ -169,7 +169,7 @@ export function tooManyRequests(x: Exchange, passed: PassedRate, reports: boolea
   return rateLimited(passed, kind);
 }
 
-/** The fields take whole seconds. With a sliding window only this much is certain: `remaining` requests within the next second. */
+/** In whole seconds. Certain are only `remaining` requests within the next second. */
 const RATE_SECONDS = RATE_WINDOW_MS / 1000;
 
 /** What is left after a request took its place. */
@@ -183,7 +183,7 @@ interface LeftOfWindow extends LeftOfRate, WindowNumber {
   readonly resetMs: number;
 }
 
-/** By draft-ietf-httpapi-ratelimit-headers-11: a policy for the rate, and one for each number of a window. */
+/** By draft-ietf-httpapi-ratelimit-headers-11: policies for the rate and each window. */
 export function rateLimitHeaders(rate: LeftOfRate | undefined, windows: readonly LeftOfWindow[] = []): HeaderList {
   const policies: string[] = [];
   const states: string[] = [];

@@ -1,4 +1,5 @@
-// Tags of requests: the word under which a caller has a request counted, such as one of its own customers, and the limits of a tag.
+// Tags of requests: the word under which a caller has a request counted, such as a customer, and
+// its limits.
 import { holdsKey } from './api-key.ts';
 import type { KeyLimits } from './key-limits.ts';
 import type { WindowUse } from './window-limits.ts';
@@ -17,7 +18,7 @@ export const TAG_FAULT = `must be 1 to ${TAG_CHARACTERS_MAX} printable ASCII cha
 export interface RequestTag {
   /** As `readTag` returns it. */
   readonly name: string;
-  /** How many different tags of the team are counted (`limits.tags`); further ones are counted under `FURTHER_TAGS`. */
+  /** The team's different tags (`limits.tags`); further ones are counted as `FURTHER_TAGS`. */
   readonly distinctMax: number;
 }
 

@@ -1,5 +1,6 @@
-// Traces: what the parts of the gateway report on a request that is traced, a caller's W3C `traceparent`, and the one that is sent to
-// the engine. Times are milliseconds of the gateway's monotonic clock.
+// Traces: what the parts of the gateway report on a request that is traced, a caller's W3C
+// `traceparent`, and the one that is sent to the engine. Times are milliseconds of the gateway's
+// monotonic clock.
 import { randomBytes } from 'node:crypto';
 
 /** The trace of one sampled request. Its methods never throw and never wait. */
@@ -41,8 +42,8 @@ export interface SettlementTrace {
 }
 
 /**
- * The trace of an attempt that several requests share: each has its own span for it. The engine's parent is the first one's.
- * `undefined` if none of them is traced.
+ * Of an attempt that several requests share: each has a span, and the first one's is the engine's
+ * parent. `undefined` if none is traced.
  */
 export function sharedTrace(traces: readonly (AttemptsTrace | undefined)[]): AttemptsTrace | undefined {
   const [lead, ...others] = traces.filter((trace) => trace !== undefined);
@@ -59,14 +60,11 @@ export function sharedTrace(traces: readonly (AttemptsTrace | undefined)[]): Att
   };
 }
 
-/**
- * Version 00 in full; of a later version its first 55 characters, which have the same form and must be followed by a dash or
- * nothing.
- */
+/** Version 00 in full; of a later one 55 characters of the same form, then a dash or nothing. */
 const PATTERN = /^(?:00|(?!00|ff)[0-9a-f]{2}(?=.{53}(?:-|$)))-(?!0{32})([0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})/;
 const VERSION_00_LENGTH = 55;
 const SAMPLED = 0x01;
-/** The flags "sampled" and "random trace id"; a sender must set the other bits to zero in version 00. */
+/** "Sampled" and "random trace id"; in version 00 a sender sets the other bits to zero. */
 const KNOWN_FLAGS = 0x03;
 const SPAN_ID_BYTES = 8;
 
@@ -100,13 +98,13 @@ export function isSampled({ flags }: CallerSpan): boolean {
 /** How a caller's `traceparent` is passed on to an engine; `undefined` sends none. */
 export type PassTraceparent = (value: string | undefined, newSpanId?: () => string) => string | undefined;
 
-/** The value for the engine: the caller's trace and flags, in version 00, with a span of our own. */
+/** For the engine: the caller's trace and flags, in version 00, with a span of our own. */
 export const traceparentForward: PassTraceparent = (value, newSpanId = randomSpanId) => {
   const caller = callerSpanOf(value);
   return caller && `00-${caller.traceId}-${newSpanId()}-0${caller.flags}`;
 };
 
-/** The same for a request that the gateway, which samples by itself, has not sampled: the flag is its decision, not the caller's. */
+/** Of a request that the gateway did not sample: the flag is its decision, not the caller's. */
 export const traceparentUnsampled: PassTraceparent = (value, newSpanId = randomSpanId) => {
   const caller = callerSpanOf(value);
   return caller && `00-${caller.traceId}-${newSpanId()}-0${caller.flags & ~SAMPLED}`;

@@ -4,8 +4,8 @@
 export const RATE_WINDOW_MS = 1000;
 
 /**
- * How long a settlement may wait, in milliseconds, to share a store call with an admission. No caller waits for it, and later
- * operations of the same team stay behind it.
+ * How long a settlement may wait, in milliseconds, to share a store call with an admission. No
+ * caller waits, and the team's later operations stay behind.
  */
 export const SETTLE_LINGER_MS = 2;
 
@@ -13,7 +13,7 @@ export const SETTLE_LINGER_MS = 2;
 export const CHANGE_REMEMBERED_MS = 86_400_000;
 
 /**
- * How long a request that must take effect once is remembered (ports/idempotency-records.ts). Not longer than changes of teams, which
- * a repetition relies on if an answer was never stored.
+ * How long a request with one effect is remembered (ports/idempotency-records.ts). Not longer than
+ * changes of teams, on which a repetition relies.
  */
 export const REQUEST_REMEMBERED_MS = CHANGE_REMEMBERED_MS;

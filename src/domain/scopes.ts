@@ -1,4 +1,5 @@
-// Scopes: what a key may be used for. A key without scopes may do everything; a route names the one scope that opens it.
+// Scopes: what a key may be used for. One without scopes may do everything; a route names the one
+// that opens it.
 
 /** Those of the gateway's own routes, in the order in which they are documented. */
 export const SCOPES = [
@@ -33,7 +34,7 @@ export function forwardScope(name: string): Scope {
   return `${FORWARD}${name}`;
 }
 
-/** The missing scopes of a key that was refused on a route which needs `scope`: none would help if the route has no scope. */
+/** What a refused key lacks on a route that needs `scope`: none would help if it has none. */
 export function missingScopes(scope: string): readonly string[] {
   return scope === CLOSED ? [] : [scope];
 }

@@ -1,11 +1,11 @@
-// One attempt to sign in at a provider, and why a sign-in is refused. Its state, nonce and PKCE verifier are derived from a seed, which
-// the browser keeps in a cookie, and a secret that the processes of a store share: so every process recognizes it, and nobody else can
-// make one.
+// One attempt to sign in at a provider, and why a sign-in is refused. Its state, nonce and PKCE
+// verifier are derived from a seed, which the browser keeps in a cookie, and a secret that the
+// processes of a store share: so every process recognizes it, and nobody else can make one.
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 
 /** From the redirect to the provider until the browser is back. */
 export const ATTEMPT_MS = 600_000;
-/** How long its secret is needed from when it was first needed: the rest of its day, and the last attempt, with a margin. */
+/** How long a secret is needed: the rest of its day, and the last attempt, with a margin. */
 export const ATTEMPT_SECRET_MS = 172_800_000;
 export const ATTEMPT_SECRET_BYTES = 32;
 const DAY_MS = 86_400_000;

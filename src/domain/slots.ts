@@ -1,5 +1,5 @@
-// What a request collects on its way: the slots through which steps pass data, what it costs its team, and the numbers that are
-// logged.
+// What a request collects on its way: the slots through which steps pass data, what it costs, what
+// is logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';
@@ -24,7 +24,7 @@ export const translateRequestSlot = reserveSlot<TranslateRequest>('translate req
 /** The team's plan, if the admission was asked to report it; '' if the store does not report it. */
 export const planSlot = reserveSlot<string>('plan');
 
-/** The request's tag in the vendor's own form, set by the fronts that have one; `Lingate-Tag` comes before it. */
+/** The request's tag in a vendor's own form; `Lingate-Tag` comes before it. */
 export const tagSlot = reserveSlot<NamedTag>('tag');
 
 /** The tag of a request that has reserved characters: what its charge is counted under. */
@@ -46,13 +46,13 @@ export interface RequestStats {
   works: number;
   /** Name of the engine that answered or was tried last. */
   engine: string | undefined;
-  /** Why attempts at an engine, or at a forward route's target, failed: the first few, as `connect:refused` or `timeout`. */
+  /** Why attempts at an engine or a target failed: a few, as `connect:refused` or `timeout`. */
   failures: readonly string[] | undefined;
   /** Which limit refused the request, if one did: `LimitKind.name`. */
   limitOf: string | undefined;
 }
 
-/** More than a request can have with two attempts; one that is translated in parts has two for each of them. */
+/** More than two attempts can have; a request translated in parts has two for each. */
 const FAILURES_MAX = 8;
 
 export function noteFailure(stats: RequestStats, failure: string): void {
@@ -75,12 +75,12 @@ export const NO_STATS: Readonly<RequestStats> = {
   limitOf: undefined,
 };
 
-/** A glossary that must exist and have a dictionary for the pair, which the admission checks. Codes are canonical. */
+/** It must exist with a dictionary for the pair, as the admission checks. Codes are canonical. */
 export interface GlossaryReference {
   readonly glossaryId: string;
   readonly sourceLang: string;
   readonly targetLang: string;
-  /** If there is no exact match, accept a pair with the same base codes: `PT` or `PT-BR` for `PT-PT`. */
+  /** Without an exact match, a pair with the same base codes: `PT` or `PT-BR` for `PT-PT`. */
   readonly byBase?: boolean;
 }
 
@@ -90,17 +90,17 @@ export interface Charge {
   readonly characters: number | undefined;
   /** Whether to reserve `characters`, which are charged if the request ends in an answer. */
   readonly reserve: boolean;
-  /** How many are reserved and charged, if not all of `characters`; for what has no limit per request, more. */
+  /** How many are charged, if not all of `characters`; for what has no limit per request, more. */
   readonly charged?: number | undefined;
   /** For how long, if not for a request. */
   readonly leaseMs?: number | undefined;
   /** Only with `reserve`. */
   readonly glossary: GlossaryReference | undefined;
-  /** The refusal for a missing glossary on a route that has a specific code for it; by default a parameter error. */
+  /** For a missing glossary on a route with a code of its own for it. */
   readonly missingGlossary?: Refusal;
   /**
-   * Why the request itself is refused. It is answered after the admission, so that a revoked key gets 401 and a throttled team
-   * 429 whatever the body contains (decisions, order of checks).
+   * Why the request itself is refused. Answered after the admission, so that a revoked key gets 401
+   * and a throttled team 429 whatever the body contains.
    */
   readonly refusal: Refusal | undefined;
 }
@@ -108,12 +108,12 @@ export interface Charge {
 export const chargeSlot = reserveSlot<Charge>('charge');
 
 /**
- * Checks the request again once the team's plan is known, and stores the result; only set if the offer depends on the plan. Its
- * refusal precedes quota and credit. It may hold the whole body, so the admission removes it before the engine is called.
+ * Checks again once the team's plan is known; only set if the offer depends on it. Comes before
+ * quota and credit. It may hold the whole body, so the admission removes it.
  */
 export interface JudgeAgain {
   readonly judge: () => Refusal | undefined;
-  /** The charge's refusal at the time. If a step has refused the request since, that refusal is answered. */
+  /** The charge's refusal at the time. If a step has refused since, that one is answered. */
   readonly refusal: Refusal | undefined;
 }
 
@@ -125,8 +125,8 @@ export function refusedCharge(refusal: Refusal, characters?: number): Charge {
 }
 
 /**
- * Reduces the charge of an admitted request, for a step that made translating some characters unnecessary. Calls add up, and
- * every report of the charge reflects them. Returns false if nothing was reserved, so that nothing is deducted.
+ * Reduces the charge of an admitted request, for a step that made translating some characters
+ * unnecessary. Calls add up. False if nothing was reserved.
  */
 export function spareCharacters(x: Exchange, count: number): boolean {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is no number of characters to spare`);

@@ -1,7 +1,7 @@
-// A store that cannot serve: as a value returned by every port, as the errors thrown when opening one, and what to do about it, for
-// whoever is on call.
+// A store that cannot serve: as a value returned by every port, as the errors thrown when opening
+// one, and what to do about it, for whoever is on call.
 
-/** The message is one line that names the store without credentials and says what to do. Never shown to API callers. */
+/** One line that names the store without credentials and says what to do. Never for API callers. */
 export class StoreError extends Error {
   override name = 'StoreError';
 }
@@ -29,7 +29,7 @@ export interface StoreUnavailable {
   readonly advice?: string;
 }
 
-/** Causes of a store that answers but rejects writes. With any other cause the store may not be reachable at all. */
+/** Causes of a store that answers but rejects writes. With others it may be out of reach. */
 const TAKES_NO_WRITES: ReadonlySet<string> = new Set(
   // First those of Redis, then those of SQLite.
   ['oom', 'readonly', 'noreplicas', 'misconf', 'full', 'read_only', 'vanished', 'replaced'],
@@ -54,7 +54,7 @@ class UnansweredError extends StoreError {
   }
 }
 
-/** For programs that fail by throwing, such as the command line: the result, or a `StoreError` with the advice. */
+/** For programs that fail by throwing: the result, or a `StoreError` with the advice. */
 export function answered<T>(answer: T): Exclude<T, StoreUnavailable> {
   if (isUnavailable(answer)) throw storeErrorOf(answer);
   return answer as Exclude<T, StoreUnavailable>;
@@ -64,7 +64,7 @@ export function storeErrorOf(answer: StoreUnavailable): StoreError {
   return new UnansweredError(answer);
 }
 
-/** For an operation of several calls: returns the result, or the first unavailable answer that `answered` throws. */
+/** For an operation of several calls: its result, or the first that `answered` throws. */
 export async function answering<T>(work: () => Promise<T>): Promise<T | StoreUnavailable> {
   try {
     return await work();

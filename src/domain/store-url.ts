@@ -29,8 +29,8 @@ export function sqlitePathOf(url: string): string {
 }
 
 /**
- * A URL safe for logs and errors: user, password and query are removed. Cuts at the last `@`, because a password may contain
- * `@`, `/` and `?`. A mistyped one has its slashes elsewhere; the path of a file has no password.
+ * Without user, password and query, for logs and errors. Cuts at the last `@`, because a password
+ * may have `@`, `/` and `?`. A file's path has none.
  */
 export function withoutCredentials(url: string): string {
   if (SQLITE.test(url)) return url;

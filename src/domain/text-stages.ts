@@ -1,10 +1,11 @@
-// Plugin stages between the admission and the engine: they change texts on the way there and back, or answer them.
+// Plugin stages between the admission and the engine: they change texts on the way there and back,
+// or answer them.
 import type { Exchange } from '../core/exchange.ts';
 import { andThen } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { Translation, TranslationOptions } from './translation-options.ts';
 
-/** One piece of work on its way to the engine, as left by the previous stages. Its request is admitted. */
+/** A piece of work as left by the previous stages. Its request is admitted. */
 export interface TextWork {
   /** The request it belongs to; one request may have several pieces of work. */
   readonly x: Exchange;
@@ -15,7 +16,7 @@ export interface TextWork {
   readonly options: TranslationOptions;
   /** Names of the eligible engines, in the order to try them. */
   readonly engines: readonly string[];
-  /** The engine most likely to answer: the second while the first is failing, otherwise the first. */
+  /** The likely engine: the second while the first is failing, otherwise the first. */
   readonly expected: string;
   /** Whether only the language of the text is asked for. */
   readonly detectionOnly: boolean;
@@ -26,31 +27,31 @@ export interface ChangedTexts {
   /** One per text, in order. */
   readonly text: readonly string[];
   /**
-   * Called with the translations of these texts; returns those of the original texts, one per text in order. If absent, they
-   * are passed on unchanged. A refusal replaces them.
+   * Makes of the translations of these texts those of the original ones, in order. If absent, they
+   * stay. A refusal replaces them.
    */
   after?(translations: readonly Translation[]): OrPromise<Translations>;
 }
 
 /** The result of a stage that answers texts. */
 export interface KnownTexts {
-  /** One entry per text, in order: its translation, or `undefined` if unknown, in which case the text goes on to the engine. */
+  /** For each text its translation, or `undefined`: then it goes on to the engine. */
   readonly translations: readonly (Translation | undefined)[];
   /** Whether the characters of the known texts are not charged. */
   readonly spared?: boolean;
   /**
-   * Called with the translations of the texts that went on, if any, in order, and the name of the engine. Not called if an
-   * earlier stage fails the work afterwards.
+   * Called with the translations of the texts that went on, if any, in order, and the engine. Not
+   * called if an earlier stage fails the work afterwards.
    */
   learn?(translations: readonly Translation[], engine: string): void;
 }
 
 type OrPromise<T> = T | Promise<T>;
 
-/** Returns `undefined` to change nothing. A refusal becomes the request's answer, and nothing is charged. */
+/** `undefined` changes nothing. A refusal is the answer, and nothing is charged. */
 export type TextChange = (work: TextWork) => OrPromise<ChangedTexts | Refusal | undefined>;
 
-/** Returns `undefined` if it knows nothing and does not want to learn. Not called for language detection. */
+/** `undefined`: knows nothing and does not want to learn. Not for language detection. */
 export type TextAnswer = (work: TextWork) => OrPromise<KnownTexts | undefined>;
 
 export type TextStage =
@@ -68,7 +69,7 @@ type StageResult =
   /** `open`: how many texts went on. */
   | { readonly kind: 'known'; readonly known: KnownTexts; readonly open: number };
 
-/** Runs work through the stages in order; once all texts are known, later stages are skipped. A throw is a bug of the plugin. */
+/** In order; once all texts are known, later stages are skipped. A throw is a plugin's bug. */
 export function passStages(work: TextWork, stages: readonly TextStage[]): OrPromise<PassedTexts | Refusal> {
   return passFrom(new PassedTexts(work), stages, 0);
 }
@@ -133,12 +134,12 @@ export class PassedTexts {
     this.#taken.push({ kind: 'known', known, open });
   }
 
-  /** Takes the translations of the remaining texts back through the stages, last one first. Call it once. */
+  /** Takes the remaining texts' translations back through the stages, last one first, once. */
   back(translations: readonly Translation[], engine: string | undefined): OrPromise<Translations> {
     return this.#back(translations, engine, this.#taken.length - 1, []);
   }
 
-  /** Continues at stage `last`. Later stages learn their `lessons` once everything has succeeded. */
+  /** Continues at stage `last`. The `lessons` are learnt once everything has succeeded. */
   #back(translations: readonly Translation[], engine: string | undefined, last: number, lessons: Lesson[]): OrPromise<Translations> {
     let current = translations;
     for (let i = last; i >= 0; i--) {
@@ -180,7 +181,7 @@ function joined(known: KnownTexts['translations'], rest: readonly Translation[],
   return known.map((one) => one ?? rest[next++]!);
 }
 
-/** Throws if a plugin gave no list of the right length, or something else than texts or translations in it. */
+/** Throws if a plugin gave no list of the right length, or no texts or translations in it. */
 function checkGiven(
   plugin: string,
   what: 'texts' | 'translations',

@@ -1,4 +1,5 @@
-// The parameters of POST /v1/translate: each with its schema and its rule, in the order of the interface's parameter table.
+// The parameters of POST /v1/translate: each with its schema and rule, in the order of the
+// interface's table.
 import type { TSchema } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -19,7 +20,7 @@ const CONTEXT_CHARACTERS_MAX = 2000;
 const TOO_MANY_TEXTS = refuse('too_many_texts', `text: may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX });
 export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 
-/** A request that passed every rule the gateway can check without the store. Codes are canonical. */
+/** Passed every rule that needs no store. Codes are canonical. */
 export interface TranslateRequest {
   readonly text: readonly string[];
   readonly characters: number;
@@ -28,7 +29,7 @@ export interface TranslateRequest {
   readonly glossaryId: string | undefined;
 }
 
-/** A request as far as it has been read. `characters` is set once the texts have passed their rules. */
+/** As far as it has been read. `characters` is set once the texts have passed. */
 interface Draft {
   text: readonly string[];
   characters: number | undefined;
@@ -45,7 +46,7 @@ interface Offered {
 interface Parameter {
   /** For the API reference. A test compares it with the rule. */
   readonly schema: TSchema;
-  /** Also called for a parameter that is not given. It finds what the parameters before it mean in the draft. */
+  /** Also called without a value. What the parameters before it mean is in the draft. */
   readonly read: (value: unknown, draft: Draft, offered: Offered) => Refusal | undefined;
 }
 

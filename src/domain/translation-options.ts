@@ -1,5 +1,5 @@
-// A translation, and its options, listed once: the engine work, the body sent to it and the batch key are derived from this
-// list.
+// A translation and its options, listed once: the engine work, its body and the batch key follow
+// from the list.
 
 /** `text` is plain text; in the other formats, markup is preserved. */
 export type TextFormat = 'text' | 'html' | 'xml';
@@ -9,7 +9,7 @@ export interface EngineGlossary {
   readonly id: string;
   /** For a large glossary, built on first access: adapters that can should use `pieces`. */
   readonly entries: Readonly<Record<string, string>>;
-  /** The same as JSON in UTF-8, to be sent unchanged: entries separated by commas, without the enclosing braces. */
+  /** As JSON in UTF-8, sent unchanged: entries separated by commas, without the braces. */
   readonly pieces?: readonly Uint8Array[];
 }
 
@@ -17,11 +17,11 @@ export interface Translation {
   readonly text: string;
   /** As reported by the engine, unverified; `undefined` if it reported none. */
   readonly detectedSourceLanguage: string | undefined;
-  /** Answered without the engine, with its characters deducted from the charge (`spareCharacters`). */
+  /** Answered without the engine, and not charged (`spareCharacters`). */
   readonly isSpared?: true;
 }
 
-/** How the translation shall be worded, beyond formality: only engines that declare it get such requests. */
+/** The wording, beyond formality: only engines that declare it get such requests. */
 export interface StyleRules {
   /** Sentences of the caller's. */
   readonly instructions: readonly string[] | undefined;
@@ -33,7 +33,7 @@ export interface StyleRules {
   readonly memoryThreshold: number | undefined;
 }
 
-/** Texts in one engine call share all of these. Codes are canonical; unset options are `undefined`. */
+/** Texts in one call share all of these. Codes are canonical; unset options are `undefined`. */
 export interface TranslationOptions {
   readonly sourceLang: string | undefined;
   readonly targetLang: string;
@@ -60,7 +60,7 @@ const OPTIONS = {
   style: 'style',
 } as const satisfies Readonly<Record<keyof TranslationOptions, string>>;
 
-/** The options by JSON name. None is optional, so that the compiler catches a body that omits one. */
+/** By JSON name. None is optional, so that the compiler catches a body that omits one. */
 export type NamedOptions = {
   readonly [Name in keyof TranslationOptions as (typeof OPTIONS)[Name]]: TranslationOptions[Name] | undefined;
 };
@@ -78,7 +78,7 @@ export const NOTHING_CHOSEN: Omit<TranslationOptions, 'targetLang'> = {
 
 export const TRANSLATION_OPTIONS = Object.keys(OPTIONS) as readonly (keyof TranslationOptions)[];
 
-/** A key that is equal if and only if the options are equal; a glossary is represented by its id. */
+/** Equal if and only if the options are; a glossary is represented by its id. */
 export function keyOfOptions(options: TranslationOptions): string {
   let key = '';
   for (const name of TRANSLATION_OPTIONS) {
@@ -98,8 +98,8 @@ function keyPartOf(value: EngineGlossary | StyleRules | readonly string[]): unkn
 }
 
 /**
- * Whether all values are identical, comparing glossaries, lists and rules of style by reference. Much cheaper than comparing keys; `false`
- * proves nothing.
+ * Whether all are identical, comparing glossaries, lists and rules by reference. Much cheaper than
+ * comparing keys; `false` proves nothing.
  */
 export function sameOptions(one: TranslationOptions, other: TranslationOptions): boolean {
   return TRANSLATION_OPTIONS.every((name) => one[name] === other[name]);

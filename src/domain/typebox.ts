@@ -1,5 +1,5 @@
-// TypeBox, as everything here uses it. The build bundles it into this one file, because its 680 modules take longer to load than most
-// commands take to run.
+// TypeBox, as everything here uses it. The build bundles it into this one file, because its 680
+// modules take longer to load than most commands take to run.
 import { Settings } from 'typebox/system';
 
 export { Type } from 'typebox';

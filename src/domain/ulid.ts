@@ -1,5 +1,5 @@
-// ULIDs: generates them for requests and records, validates those sent by callers, and judges those that calls to engines and upstreams
-// carry in `X-Request-Id`.
+// ULIDs: generates them for requests and records, validates those sent by callers, and judges those
+// that calls to engines and upstreams carry in `X-Request-Id`.
 import { randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
@@ -30,14 +30,17 @@ export function ulidSource(nowMs: () => number): () => string {
   return () => next(nowMs());
 }
 
-/** A ULID, with the suffixes of a request's later works and of an attempt's further calls, or without. Other servers' own ids (UUIDs, words, numbers) look different. */
+/**
+ * A ULID, perhaps with the suffixes of later works and an attempt's further calls. Other servers'
+ * own ids look different.
+ */
 const OURS = /^[0-7][0-9a-hjkmnp-tv-z]{25}(?:-\d{1,6}){0,3}$/i;
 /** A longer value is no id of ours. */
 const VALUE_CHARACTERS_MAX = 128;
 
 /**
- * What an answer's `X-Request-Id` says: `ours` is the id that was sent, `foreign` has the form of our ids and is another
- * request's, `own` is any other value: the server's own, which says nothing.
+ * What an answer's `X-Request-Id` says: `ours` was sent, `foreign` has the form of our ids and is
+ * another request's, `own` is the server's and says nothing.
  */
 type AnsweredId = 'ours' | 'foreign' | 'own';
 
@@ -51,7 +54,10 @@ export function furtherCallId(requestId: string, attempt: 1 | 2, number: number)
   return `${requestId}-${attempt}-${number}`;
 }
 
-/** Judges a field's value; `sent` is empty if no id was sent. A proxy may have joined several fields into a list, of which any foreign id decides. */
+/**
+ * `sent` is empty if no id was sent. A proxy may have joined several fields into a list, of which
+ * any foreign id decides.
+ */
 export function answeredId(value: string, sent: string): AnsweredId {
   if (value.length > VALUE_CHARACTERS_MAX) return 'own';
   let found: AnsweredId = 'own';

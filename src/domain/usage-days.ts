@@ -1,5 +1,5 @@
-// A team's usage as callers and operators see it: the body of GET /v1/usage, ranges of calendar days as they are given, dates as they
-// are shown, and counts summed over them.
+// A team's usage as callers and operators see it: the body of GET /v1/usage, ranges of calendar
+// days as they are given, dates as they are shown, and counts summed over them.
 import type { Static } from 'typebox';
 import type { DayUsageAnswer, TestKeysAnswer, UsageAnswer } from './answers.ts';
 import { DAY_MS, rfc3339 } from './period.ts';
@@ -15,7 +15,7 @@ export interface DayRange {
   readonly to: number;
 }
 
-/** The refusals that are counted: 429 and 402. Whichever limit it was, the team's or a key's own. */
+/** 429 and 402 are counted, whichever limit it was, the team's or a key's own. */
 export const REFUSAL_CODES = ['rate_limited', 'quota_exceeded', 'credit_exhausted'] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
@@ -181,19 +181,19 @@ function testCharactersOf({ characters, keys }: UsageFigures): { test_character_
   return { test_character_count: keys.reduce((sum, key) => (key.mode === 'test' ? sum + key.characters : sum), 0) };
 }
 
-/** Of a plan that lets test keys use characters for nothing: how many, and how many they have used. */
+/** How many characters a plan lets test keys use for nothing, and how many they have used. */
 export function testKeysOf({ testAllowance }: TeamLimits, allowanceUsed: number): { test_keys?: Static<typeof TestKeysAnswer> } {
   if (testAllowance + allowanceUsed === 0) return {};
   return { test_keys: { character_count: allowanceUsed, character_limit: testAllowance } };
 }
 
-/** What was used beyond the included characters, and what it costs. `characters` are those that are charged. */
+/** What was used beyond the included ones, and what it costs. `characters` are charged ones. */
 export function overageOf(characters: number, limits: TeamLimits): Extract<UsageReport, { billing: 'quota' }>['overage'] {
   const beyond = Math.max(0, characters - limits.characterLimit);
   return {
     character_count: beyond,
-    // Rounded down to whole minor units that are due so far. Never above the cap: after a plan change within the period it
-    // could otherwise appear to exceed it.
+    // Rounded down to whole minor units due so far. Never above the cap, which a plan change could
+    // have lowered.
     cost_minor: Math.min(limits.overageCapMinor, minorRoundedDown(costMicro(beyond, limits.minorPerMillion))),
     cap_minor: limits.overageCapMinor,
     currency: limits.currency,

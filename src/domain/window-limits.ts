@@ -1,6 +1,7 @@
-// Limits by minute, hour, day, week and month: the text in which a team or a key has them, and how operators write them. And every kind
-// of limit that may refuse a request, in the order in which they are judged: the list that both ledgers, answers, header fields, log,
-// console and manual read. Another kind is a row here, and its rule in each ledger.
+// Limits by minute, hour, day, week and month: the text in which a team or a key has them, and how
+// operators write them. And every kind of limit that may refuse a request, in the order in which
+// they are judged: the list that both ledgers, answers, header fields, log, console and manual
+// read. Another kind is a row here, and its rule in each ledger.
 import type { LimitOwner, RefusingLimit } from './key-limits.ts';
 
 /** From the shortest to the longest; a week begins on Monday. Stores number them in this order. */
@@ -26,7 +27,7 @@ export interface WindowNumber {
   readonly counts: Counted;
 }
 
-/** Whose requests a window counts: by it a store finds the counts, and a reservation the tickets with which characters come back. */
+/** Whose requests a window counts: by it stores find counts, and reservations tickets. */
 export type WindowSubject = 'team' | `key:${string}` | `tag:${string}`;
 
 /** The tickets of a reservation in the counts of its subjects (`WindowCounts.count`). */
@@ -77,8 +78,8 @@ export const NO_WINDOWS = '';
 const ENTRY = /^(requests|characters)=(\d+)\/(minute|hour|day|week|month)$/;
 
 /**
- * The form in which stores keep a list, and in which two equal lists are equal: `requests=600/minute characters=1000000/day`, the
- * shortest window first. Entries for the same window are joined.
+ * As stores keep a list, so that equal ones are equal: `requests=600/minute
+ * characters=1000000/day`, the shortest window first, each once.
  */
 export function writtenWindows(limits: readonly WindowLimit[]): string {
   return WINDOWS.flatMap((per) =>
@@ -94,7 +95,7 @@ const NONE: readonly WindowLimit[] = [];
 const READ_MAX = 1000;
 const read = new Map<string, readonly WindowLimit[]>();
 
-/** The list, an entry for each window, the shortest first. Throws a `RangeError` for a text that `writtenWindows` cannot have written. */
+/** An entry for each window, shortest first. A `RangeError` unless `writtenWindows` wrote it. */
 export function windowLimits(written: string): readonly WindowLimit[] {
   if (written === NO_WINDOWS) return NONE;
   const known = read.get(written);
@@ -183,7 +184,7 @@ export function readWindowLimit(text: string): WindowLimit | { readonly fault: s
   return { fault: `is not a limit such as requests=600/minute or characters=1000000/day (${PERS}; 1 to ${WINDOW_NUMBER_MAX})` };
 }
 
-/** A change of some limits: what `set` names is replaced, what stands for the times in `removed` goes, and the others stay. */
+/** What `set` names is replaced, what stands for the times in `removed` goes, others stay. */
 interface WindowChange {
   readonly set: readonly WindowLimit[];
   readonly removed: readonly WindowName[];
@@ -224,7 +225,7 @@ const RATES: readonly LimitKind[] = [
   { name: 'tag', of: 'tag', per: 'second', counts: 'requests', code: 'rate_limited', policy: 'tag-requests' },
 ];
 
-/** A text that is longer than a window's whole number is `quota_exceeded`, because no waiting helps. */
+/** A text longer than a window's whole number is `quota_exceeded`: waiting does not help. */
 const OF_WINDOWS: readonly LimitKind[] = OWNERS.flatMap((of) =>
   WINDOWS.flatMap((per) =>
     COUNTED.map((counts): LimitKind => ({

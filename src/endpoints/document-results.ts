@@ -1,4 +1,5 @@
-// What becomes of a document after its upload: shown, waited for, deleted or given up, and its translated file on the way out.
+// What becomes of a document after its upload: shown, waited for, deleted or given up, and its file
+// on the way out.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -75,10 +76,10 @@ export function ownDocument(x: Exchange, id: string, options: DocumentOptions): 
   return findDocument(x.need(keyOwnerSlot).teamId, id, options);
 }
 
-/** How often a document that somebody waits for is looked at: soon at first, because most are short. */
+/** How often an awaited document is looked at: soon at first, because most are short. */
 const LOOK_MS = { first: 50, most: 1000 };
 
-/** Waits until it is `done` or has an `error`; `undefined` if it is not within this time, or the caller has left. */
+/** Waits until `done` or an `error`; `undefined` if not in time, or the caller has left. */
 export async function endedDocument(
   x: Exchange,
   id: string,
@@ -186,7 +187,7 @@ async function deliver(x: Exchange, document: DocumentRecord, requested: Request
   return { ...reply, headers: [['Content-Disposition', disposition(document.fileName)]] };
 }
 
-/** Takes the only download of a document; one that is under way may be about to end, and then there is nothing any more. */
+/** Takes a document's only download; one under way may be about to end, and leaves nothing. */
 async function taken(document: DocumentRecord, { documents, nowMs }: DocumentOptions): Promise<Refusal | undefined> {
   for (let waitedMs = 0; ; waitedMs += TAKEN_LOOK_MS) {
     let isTaken = false;

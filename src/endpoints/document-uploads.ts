@@ -26,7 +26,7 @@ const DEFAULT_AT_ONCE = 3;
 /** Of all files, those of a team whose plan says nothing. */
 const TEAM_SHARE = 4;
 const FIELDS = ['target_lang', 'source_lang', 'formality', 'glossary_id'] as const;
-/** Stands for the texts of the file, so that the other parameters are judged as those of a translation. */
+/** Stands for the file's texts, so that the other parameters are judged as a translation's. */
 const SOME_TEXT = ['.'];
 
 /** Of `POST /v1/documents`. */
@@ -71,7 +71,7 @@ const collectedSlot = reserveSlot<Buffer>('collected upload');
 
 const storedSlot = reserveSlot<DocumentRecord>('stored document');
 
-/** The step of an admitted upload: reads its form, and passes it on. What its sender does not learn of is not stored, unless it is translated. */
+/** The step of an admitted upload. What its sender never learns of is not stored. */
 export function uploadStep({ transfers, bytesMax, slowest, remove }: DocumentOptions, { name, fields, run }: UploadStep): BodyStep {
   return {
     kind: 'body',
@@ -100,8 +100,8 @@ export function uploadStep({ transfers, bytesMax, slowest, remove }: DocumentOpt
 const UPLOAD_HEADERS = ['content-type', 'content-encoding'] as const;
 
 /**
- * The form of an upload whose sender can only be known from it. Few at a time, because anybody can send them. The step that reads
- * the upload finds it again.
+ * An upload's form, if only it tells the sender. Few at a time, because anybody can send them. The
+ * step that reads the upload finds it again.
  */
 export async function collectUpload(x: Exchange, bytesMax: number, options: DocumentOptions): Promise<UploadForm | Refusal> {
   const { transfers, client, slowest } = options;
@@ -218,8 +218,8 @@ const TOO_SLOW = refuse('validation_error', 'body: it did not arrive in time; se
 const FORM_BYTES = 65_536;
 
 /**
- * The whole body, with a file of at most `bytesMax`; ends as well if the caller leaves, or the request is called off, or fewer than
- * `slowest` bytes a second arrive over ten seconds.
+ * The whole body, with a file of at most `bytesMax`; ends as well if the caller leaves, the request
+ * is called off, or fewer than `slowest` bytes a second arrive over ten seconds.
  */
 function collected(x: Exchange, bytesMax: number, slowest: number): Promise<Buffer | Refusal> {
   const source = x.sink.incoming();

@@ -1,5 +1,6 @@
-// The glossary endpoints: create, list, show, entries, delete. Another team's glossary looks as if it did not exist, and so does one
-// with several dictionaries or none: here a glossary is one list of terms for one language pair.
+// The glossary endpoints: create, list, show, entries, delete. Another team's glossary looks as if
+// it did not exist, and so does one with several dictionaries or none: here a glossary is one list
+// of terms for one language pair.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json, JSON_TYPE } from '../core/outcome.ts';
@@ -23,7 +24,7 @@ import type { DictionaryRecord, FoundEntries, GlossaryRecord, GlossaryStore } fr
 const NOT_FOUND = refuse('glossary_not_found', 'The team has no glossary with this id.');
 const DELETED: Outcome = { kind: 'reply', status: 204, contentType: undefined, body: '', headers: [] };
 
-/** After this many reads, during each of which the glossary was changed, the answer is `service_unavailable`. */
+/** After so many reads, during each of which it was changed, comes `service_unavailable`. */
 const LOOKS_MAX = 10;
 
 const draftSlot = reserveSlot<GlossaryDraft>('glossary draft');

@@ -1,6 +1,6 @@
-// The routes that only read: GET /health, from the last result of the background probe and without asking the store; GET /v1/languages,
-// the sources and targets that are offered; GET /v1/usage, the team's usage in its current period and, if requested, by day, in settled
-// counts only.
+// The routes that only read: GET /health, from the last result of the background probe; GET
+// /v1/languages, what is offered; GET /v1/usage, the team's usage in its current period and, if
+// requested, by day, in settled counts only.
 import { json } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -52,7 +52,7 @@ export function languagesEndpoint(languages: (x: Exchange) => Languages): BodySt
 /** The value of `type` (`source` by default); `undefined` if there is any other parameter. */
 function typeOf(query: string): string | undefined {
   if (query === '') return 'source';
-  // With a `?` in front, because URLSearchParams drops a leading one, which would otherwise be one that belongs to the query.
+  // With a `?` in front: URLSearchParams drops a leading one, which may belong to the query.
   const parameters = [...new URLSearchParams(`?${query}`)];
   if (parameters.length !== 1 || parameters[0]![0] !== 'type') return undefined;
   return parameters[0]![1];
@@ -84,7 +84,7 @@ export function usageEndpoint(teams: Pick<TeamRegistry, 'usage'>, history?: Pick
 
 /** `undefined` if no days are requested; other parameters have always been ignored here. */
 function rangeOf(query: string): DayRange | Refusal | undefined {
-  // With a `?` in front, because URLSearchParams drops a leading one, which would otherwise be one that belongs to the query.
+  // With a `?` in front: URLSearchParams drops a leading one, which may belong to the query.
   const parameters = new URLSearchParams(`?${query}`);
   for (const name of ['from', 'to']) {
     if (parameters.getAll(name).length > 1) return refuse('validation_error', `${name}: is given twice; give it once.`);

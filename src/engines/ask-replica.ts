@@ -1,4 +1,5 @@
-// Questions to one replica without a caller: which pairs it translates, and whether it translates at all.
+// Questions to one replica without a caller: which pairs it translates, and whether it translates
+// at all.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { furtherCallId } from '../domain/ulid.ts';
@@ -27,7 +28,7 @@ export class OwnTrial implements Cancellation {
 /** Limit for fetching the list, however long a translation may take. */
 const ASK_MS_MAX = 10_000;
 
-/** Queries a replica for its pairs, over a separate connection and within a time limit. Never rejects. `protocol` must have `pairs`. */
+/** A replica's pairs, over a connection of its own. Never rejects. `protocol` must have `pairs`. */
 export async function askPairs(
   replica: Pool,
   protocol: EngineProtocol,
@@ -49,7 +50,7 @@ interface ReplicaCallTerms {
   readonly questionMs?: number;
 }
 
-/** Runs calls to a replica without a caller, within a time limit. Never rejects: a returned failure gets what is known of it. */
+/** Runs calls to a replica without a caller, within a time limit. Never rejects. */
 export async function askReplica<Result>(
   replica: Pool,
   withinMs: number,
@@ -110,7 +111,7 @@ export interface CheckedReplica {
   readonly echoesId: boolean;
 }
 
-/** The pairs that the replica at this URL reports; `undefined` if its protocol has no list, or the replica gave none. Never rejects. */
+/** The replica's pairs; `undefined` without a list, or if it gave none. Never rejects. */
 export async function pairsOfReplica(url: string, { protocol, options, ...limits }: CheckTerms): Promise<PairTest | undefined> {
   if (protocol.pairs === undefined) return undefined;
   const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
@@ -119,7 +120,7 @@ export async function pairsOfReplica(url: string, { protocol, options, ...limits
   return 'failure' in pairs ? undefined : pairs;
 }
 
-/** Makes a single attempt and reports everything known about it. Never rejects. `url` must be valid. Closes the connection afterwards. */
+/** Makes a single attempt over its own connection, and reports all about it. Never rejects. */
 export function checkReplica(url: string, work: EngineWork, { protocol, options, ...limits }: CheckTerms): Promise<CheckedReplica> {
   const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
   const startedAtMs = performance.now();

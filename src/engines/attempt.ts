@@ -1,5 +1,5 @@
-// One attempt: runs an adapter against one replica, with a single deadline and the caller's cancellation, and judges what it returned
-// before anything is charged for it.
+// One attempt: runs an adapter against one replica, with a single deadline and the caller's
+// cancellation, and judges what it returned before anything is charged for it.
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import { inOwnTurn } from '../core/turns.ts';
@@ -30,8 +30,8 @@ export interface AttemptTerms {
 }
 
 /**
- * An attempt with a longer answer goes on in turns of its own, one to parse it and one for everything after that: each takes up to
- * ten milliseconds for each MiB.
+ * A longer answer is parsed, and then judged, in turns of its own: each takes up to ten
+ * milliseconds a MiB.
  */
 const LONG_BYTES = 131_072;
 
@@ -54,7 +54,7 @@ const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
 ];
 const OK = 200;
 
-/** One attempt. `done` is called once, never before `run` returns and never after the deadline, whatever the adapter does. */
+/** `done` is called once, not before `run` returns and not after the deadline. */
 export class RunningAttempt implements EngineWire {
   readonly #replica: Pool;
   readonly #connection: ConnectionUse;
@@ -85,7 +85,7 @@ export class RunningAttempt implements EngineWire {
     this.#cancellation = cancellation;
     this.#terms = terms;
     this.#done = done;
-    // A turn later: after a pause of this process answers that have arrived meanwhile are read before anybody is given up.
+    // A turn later: after a pause of this process, answers are read before anybody is given up.
     this.#deadline = setTimeout(() => setImmediate(() => this.#expire()), terms.timeoutMs).unref();
     cancellation.onCancel(() => this.#fail('cancelled'));
   }
@@ -184,8 +184,8 @@ export class RunningAttempt implements EngineWire {
   }
 
   /**
-   * The id and team of the next call. The first call uses the request's own id; each further one gets its own, so that answers
-   * can be matched.
+   * Of the next call. The first has the request's own id; further ones get their own, so that
+   * answers can be matched.
    */
   #asker(): Pick<EngineWork, 'requestId' | 'teamId'> {
     if (this.#calls.length === 0) return this.#work;
@@ -220,7 +220,7 @@ export class RunningAttempt implements EngineWire {
     this.#ended = failure;
     clearTimeout(this.#deadline);
     this.#cancellation.onCancel(undefined);
-    // Includes calls that the adapter did not await: no connection may be held after the end of the attempt.
+    // With calls that the adapter did not await: no connection is held after the attempt.
     let answers = 0;
     let echoes = 0;
     for (const call of this.#calls) {
@@ -246,10 +246,13 @@ export class MalformedAttempt extends Error {
 const FAILURES: ReadonlySet<unknown> = new Set(ATTEMPT_FAILURES);
 
 const LETTER = /\p{L}/u;
-/** Anything but white space, control, format and unassigned characters and others without ink; the last one is the Braille blank. */
+/**
+ * Anything but white space, control, format and unassigned characters, and others without ink; the
+ * last one is the Braille blank.
+ */
 const VISIBLE = /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Throws a `MalformedAttempt` unless it has the form of an attempt; its translations are not judged yet. */
+/** Throws a `MalformedAttempt` without an attempt's form; its translations are judged later. */
 function checkForm(attempt: Attempt): void {
   const given: unknown = attempt;
   if (typeof given !== 'object' || given === null) throw new MalformedAttempt('the attempt is not an object');
@@ -274,9 +277,8 @@ function isCount(value: unknown): boolean {
 }
 
 /**
- * What is wrong with the translations of these texts, for which callers are charged: `undefined` if there is one for each text,
- * together at most `unitsMax` long, of well-formed Unicode, and with something to see if its text has letters. Throws a
- * `MalformedAttempt` for translations without a text.
+ * What is wrong with these translations, for which callers are charged. Throws a `MalformedAttempt`
+ * for one without a text. `unitsMax`: for all together.
  */
 function translationsFault(
   translations: readonly Translation[],

@@ -1,4 +1,5 @@
-// The engine as the service sees it: rotates between replicas, and makes the second attempt elsewhere over a new connection.
+// The engine as the service sees it: rotates between replicas, and makes the second attempt
+// elsewhere over a new connection.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { checkSentence } from '../domain/check-sentence.ts';
@@ -43,7 +44,7 @@ export interface EngineOptions extends PoolLimits {
   readonly options?: unknown;
   /** At least one; any replica may receive any request. */
   readonly urls: readonly string[];
-  /** With several engines: the engine for the second attempt, after the first failed here; `undefined` to stay here. */
+  /** With several engines, the one for the second attempt; `undefined` to stay here. */
   readonly next?: (work: EngineWork) => Balancer | undefined;
   /** Without it, every request is a separate call. */
   readonly batch?: BatchLimits | undefined;
@@ -56,13 +57,13 @@ export interface EngineOptions extends PoolLimits {
   /** Called for each attempt, with the texts that it sends. */
   readonly onSent?: ((text: readonly string[]) => void) | undefined;
   /**
-   * Called for each attempt to translate a file, with the characters in it as far as they are known. What is returned is called at its
-   * end with what the engine has billed: nothing if it failed.
+   * Called for each attempt at a file, with its characters as far as known. The result is called at
+   * its end with what the engine has billed.
    */
   readonly onFileSent?: ((characters: number) => (billed: number) => void) | undefined;
   /** Called for each request's second attempt that is made here, with its outcome. */
   readonly onSecond?: (outcome: AttemptFailure | 'usable') => void;
-  /** Called with the URL of each replica that is added; the returned watch is notified of all its attempts. */
+  /** Called with the URL of each added replica; its watch is notified of all its attempts. */
   readonly watch?: (url: string) => ReplicaWatch;
   /** The wall clock. */
   readonly wallMs?: () => number;
@@ -81,7 +82,7 @@ const UPKEEP_MS = 60_000;
 /** For an attempt to translate a file, whatever the timeout for texts is. */
 const FILE_MS = 600_000;
 
-/** Its constructor throws one clear line if a URL is invalid. Connects to nothing before the first call. */
+/** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
 export class Balancer implements Engine, Attempts {
   readonly name: string;
   readonly #options: EngineOptions;
@@ -147,7 +148,7 @@ export class Balancer implements Engine, Attempts {
       next.second(asked, cancellation, first, undefined);
       return;
     }
-    // After an engine restart every idle connection breaks on use, so the second attempt must not reuse one.
+    // After a restart of the engine every idle connection breaks: the second attempt takes none.
     const replica = before === undefined ? this.#rotation.afterAnother() : this.#rotation.second(before);
     this.#attempt(replica, 'fresh', asked, cancellation, (second) => {
       this.#options.onSecond?.(second.kind === 'usable' ? 'usable' : second.failure);
@@ -160,8 +161,8 @@ export class Balancer implements Engine, Attempts {
   }
 
   /**
-   * A replica that is set aside is usually tried by a first attempt. If none comes, because this engine is only a fallback, it
-   * is tried with the check sentence, in the languages of the current request, so that no caller's last attempt is spent on it.
+   * A first attempt usually tries a replica that was set aside. If none comes, because this engine
+   * is a fallback, the check sentence does, so that no caller's last attempt is spent on it.
    */
   #tryOverdue({ sourceLang, targetLang }: TranslationOptions): void {
     const replica = this.#rotation.overdue();
@@ -173,7 +174,7 @@ export class Balancer implements Engine, Attempts {
     this.#attempt(replica, 'fresh', work, trial, () => this.#trials.delete(trial));
   }
 
-  /** One attempt, by a protocol that has `files`; never rejects. `second`: at another replica, if there is one. */
+  /** One attempt, by a protocol with `files`; never rejects. `second`: at another replica. */
   async translateFile(
     work: FileWork,
     { second, signal }: { readonly second: boolean; readonly signal: AbortSignal },
@@ -197,7 +198,7 @@ export class Balancer implements Engine, Attempts {
     return result;
   }
 
-  /** Attempts in flight on a removed replica may finish. Throws, and changes nothing, if a URL is invalid. */
+  /** Attempts on a removed replica may finish. Throws, and changes nothing, for an invalid URL. */
   setUrls(urls: readonly string[]): void {
     const { watch, protocol } = this.#options;
     const bases = new Map<string, { readonly url: string; readonly base: URL }>();
@@ -223,7 +224,7 @@ export class Balancer implements Engine, Attempts {
     }
   }
 
-  /** Every replica is set aside and not due for a trial. A single replica counts as set aside under the same conditions. */
+  /** Every replica is set aside and not due for a trial; a single one as if it could be. */
   get failing(): boolean {
     const nowMs = this.#nowMs();
     const { members } = this.#rotation;
@@ -252,7 +253,7 @@ export class Balancer implements Engine, Attempts {
     };
   }
 
-  /** Queries every replica for its pairs, within a time limit; never rejects. `undefined` if the protocol cannot report pairs. */
+  /** Asks every replica for its pairs; never rejects. `undefined` if the protocol has none. */
   get askPairs(): (() => Promise<readonly ReplicaPairs[]>) | undefined {
     const { protocol, options, timeout_ms: timeoutMs } = this.#options;
     if (protocol.pairs === undefined) return undefined;
@@ -267,7 +268,7 @@ export class Balancer implements Engine, Attempts {
       );
   }
 
-  /** What has to be done for dictionaries that are stored there; `undefined` if the protocol keeps none. */
+  /** The upkeep of dictionaries that are stored there; `undefined` if the protocol stores none. */
   get upkeep(): GlossaryUpkeep | undefined {
     const { protocol, options } = this.#options;
     const stored = protocol.storedGlossaries;
@@ -282,7 +283,7 @@ export class Balancer implements Engine, Attempts {
     };
   }
 
-  /** Tries every replica, by a connection or by the protocol's `trial`; never rejects. `health` reports the results. */
+  /** Tries every replica, by a connection or `trial`; never rejects. `health` has the results. */
   tryAll(): Promise<readonly ReplicaTrial[]> {
     const { protocol, options, timeout_ms: timeoutMs } = this.#options;
     const withinMs = Math.min(timeoutMs, REACH_MS_MAX);

@@ -1,5 +1,5 @@
-// Combines requests of the same kind that arrive at the same moment into one engine call. Each can be
-// cancelled separately; if the shared attempt fails, each makes its own second one.
+// Combines requests of the same kind that arrive at the same moment into one engine call. Each can
+// be cancelled separately; if the shared attempt fails, each makes its own second one.
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { sharedTrace } from '../domain/request-trace.ts';
@@ -13,7 +13,7 @@ export interface BatchLimits {
   readonly texts_max: number;
   /** Code points of all texts together. */
   readonly characters_max: number;
-  /** How long the first request of a batch waits for others; 0 means until the end of this turn of the event loop. */
+  /** How long a batch's first request waits for others; 0 is until the end of this turn. */
   readonly wait_ms: number;
 }
 
@@ -26,9 +26,8 @@ export interface Attempts {
   /** `done` is called once, asynchronously. `replica` is the one that was tried. */
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
   /**
-   * Makes the second attempt, which decides the result: at the next engine of the work, or else on another replica than
-   * `before` if there is one. Without `before`, the first attempt was made by another engine, which has reported its failure. No
-   * attempt if the caller has disconnected.
+   * The second attempt, which decides: at the work's next engine, or on another replica than
+   * `before`, which is absent if another engine made the first. None if the caller has left.
    */
   second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void;
 }
@@ -89,7 +88,7 @@ export class Batches {
     return batch;
   }
 
-  /** The batch may already have been sent because it was full, and another one may be waiting under its key. */
+  /** It may have been sent because it was full, and another one may wait under its key. */
   readonly #sendOpen = (batch: Batch): void => {
     if (this.#open.get(batch.key) === batch) this.#send(batch);
   };
@@ -105,7 +104,7 @@ interface Member {
   readonly asked: AskedWork;
   readonly characters: number;
   readonly cancellation: Cancellation;
-  /** Its caller has disconnected, so it already has a result: no other result and no second attempt. */
+  /** Its caller has disconnected: it has a result, and makes no second attempt. */
   hasLeft: boolean;
 }
 
@@ -181,8 +180,8 @@ class Batch implements Cancellation {
 }
 
 /**
- * The shared call as one piece of work. It carries the id and trace of the first request, whose log line identifies it. A call
- * shared by several teams belongs to none, so it is scheduled separately and never waits behind one team's backlog.
+ * The shared call, with the id and trace of its first request. That of several teams belongs to
+ * none, so it never waits behind one team's backlog.
  */
 function joined(members: readonly Member[]): EngineWork {
   const text: string[] = [];
@@ -197,7 +196,7 @@ function joined(members: readonly Member[]): EngineWork {
   };
 }
 
-/** Gives each member its part of the shared result; if the attempt failed, each member makes its own second attempt. */
+/** Each member gets its part of the result, or makes its own second attempt. */
 function conclude(members: readonly Member[], attempt: Attempt, replica: Replica, attempts: Attempts): void {
   let offset = 0;
   for (const member of members) {

@@ -11,7 +11,7 @@ export interface NamedEngineOptions extends EngineOptions {
 
 export interface OpenEngines {
   readonly byName: ReadonlyMap<string, Balancer>;
-  /** All engines as one: work names the eligible ones. A second attempt goes to the next one named. */
+  /** All as one: work names the eligible ones; a second attempt goes to the next one named. */
   readonly engine: Engine;
   readonly takesGlossary: TakesGlossary;
   readonly files: FileEngines;
@@ -44,7 +44,7 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   return { byName, engine: byName.size === 1 ? first! : engine, takesGlossary, files };
 }
 
-/** For an engine without formality: removes a `prefer_` form that another engine of the request supports. */
+/** Without formality: removes a `prefer_` form that the request's other engine supports. */
 function withoutFormality(work: EngineWork): EngineWork {
   if (work.options.formality === undefined) return work;
   const { requestId, teamId, text, options, traceparent, attemptMs, detectionOnly } = work;

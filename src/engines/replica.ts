@@ -1,5 +1,6 @@
-// One engine replica: its connection pool, the results of its attempts, and its health: set aside after failures, tried again by
-// a single request, and restored by a usable answer. And the rotation that selects one of several.
+// One engine replica: its connection pool, the results of its attempts, and its health: set aside
+// after failures, tried again by a single request, and restored by a usable answer. And the
+// rotation that selects one of several.
 import type { AttemptFailure, EngineWork, FailureDetail, ReplicaHealth, UnusableAttempt } from '../ports/engine.ts';
 import type { Pool } from './http1/pool.ts';
 
@@ -11,12 +12,12 @@ const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;
 const NO_TRIAL = -1;
 
-/** Too many requests, and unavailable: an engine that answers so must not be called again at once. */
+/** Too many requests, and unavailable: such an engine must not be called again at once. */
 const OVERLOADED: readonly (number | undefined)[] = [429, 503];
 
 /**
- * Failures that prove nothing about a replica: the caller disconnected, our own connections were all in use, the pair is missing, the
- * text needs a detection that the engine does not have, or the dictionary or the file is refused.
+ * Failures that prove nothing about a replica: the caller left, our connections were all in use, or
+ * the engine lacks what the request needs.
  */
 const INCONCLUSIVE: readonly AttemptFailure[] = [
   'cancelled',
@@ -26,7 +27,7 @@ const INCONCLUSIVE: readonly AttemptFailure[] = [
   'glossary_refused',
   'file_refused',
 ];
-/** An engine gets its detection by a restart, and callers should not have to wait for long after that. */
+/** An engine gets detection by a restart, after which callers should not wait for long. */
 const NO_DETECTION_KNOWN_MS = 60_000;
 
 /** Observes one replica, for metrics and the log. */
@@ -89,7 +90,7 @@ export class Replica {
     return change;
   }
 
-  /** Takes the result of a trial without a request. It does not set the replica aside: a request may succeed all the same. */
+  /** Of a trial without a request. It does not set aside: a request may succeed all the same. */
   tried(failure: FailureDetail | undefined, nowMs: number): void {
     this.#reached = failure === undefined;
     if (failure !== undefined) this.#lastFailure = { detail: failure, atMs: nowMs };
@@ -142,7 +143,7 @@ export interface FailureTerms {
   readonly nowMs: number;
   /** The wall clock, for a `Retry-After` that is a date. */
   readonly wallMs: number;
-  /** The attempt's share of the engine's timeout: less than 1 for an attempt with a shorter deadline. */
+  /** Of the engine's timeout: less than 1 for an attempt with a shorter deadline. */
   readonly deadlineShare: number;
   /** There is no other replica: it is not set aside, but its failures are counted. */
   readonly lone: boolean;
@@ -157,14 +158,14 @@ export class ReplicaStanding {
   times = 0;
   /** Consecutive failures; an attempt with a shorter deadline counts as a fraction. */
   #failures = 0;
-  /** Given to each attempt at its start, and increased whenever older attempts no longer prove anything. */
+  /** Each attempt gets it at its start; increased when older ones no longer prove anything. */
   #ticket = 0;
   /** The oldest ticket that still counts. */
   #since = 0;
   /** The ticket of the single trial attempt while it is set aside. */
   #trial = NO_TRIAL;
 
-  /** Call it when an attempt begins; pass the returned ticket to `usable` or `failed` at its end. */
+  /** An attempt begins; pass the returned ticket to `usable` or `failed` at its end. */
   begin(nowMs: () => number): number {
     if (!this.aside || !this.isDue(nowMs())) return this.#ticket;
     this.#trial = this.#ticket + 1;
@@ -182,7 +183,7 @@ export class ReplicaStanding {
       this.#failures = 0;
       return undefined;
     }
-    // Started before it was set aside: an engine that refuses some of its requests still answers others.
+    // Started before that: an engine that refuses some of its requests still answers others.
     if (ticket < this.#since) return undefined;
     this.restore();
     return 'back';
@@ -212,8 +213,7 @@ export class ReplicaStanding {
 
   #failTrial(attempt: UnusableAttempt, terms: FailureTerms): void {
     this.#trial = NO_TRIAL;
-    // Another request has to try it, but not the very next one: otherwise callers who disconnect quickly would keep it in
-    // trials.
+    // Another request tries it, not the very next: callers who leave would keep it in trials.
     if (isInconclusive(attempt)) this.untilMs = terms.nowMs + FIRST_MS;
     else this.#setAside(attempt, terms);
   }
@@ -289,13 +289,13 @@ export class Rotation<T extends Rotated> {
     return this.#next('second', [(member) => isOther(member) && isHealthy(member)], isOther);
   }
 
-  /** For work that failed at another engine: a healthy replica, because this is the last attempt; another only if none is healthy. */
+  /** After a failure elsewhere: a healthy replica, because this attempt is the last. */
   afterAnother(): T {
     const nowMs = this.#nowMs();
     return this.#next('second', [isHealthy, ({ standing }) => standing.isDue(nowMs)]);
   }
 
-  /** A replica that has been due for a trial for a while without a first attempt, because its engine may only be a fallback. */
+  /** A replica that is due for a trial and gets none, because its engine may be a fallback. */
   overdue(): T | undefined {
     return this.#aside === 0 ? undefined : this.#dueAt(this.#nowMs() - OVERDUE_MS);
   }
@@ -304,7 +304,7 @@ export class Rotation<T extends Rotated> {
     return this.members.find(({ standing }) => standing.isDue(ms));
   }
 
-  /** The next one that has the first of these marks that any has; otherwise, of `others`, one with the fewest times aside in a row. */
+  /** The next with the first mark that any has; else, of `others`, one rarely set aside. */
   #next(turn: 'first' | 'second', marks: readonly ((member: T) => boolean)[], others: (member: T) => boolean = () => true): T {
     const { members } = this;
     const timesOf = ({ standing }: T): number => standing.times;

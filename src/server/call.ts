@@ -1,4 +1,5 @@
-// One request on a connection, independent of the HTTP library: its answer, and when the connection has to close.
+// One request on a connection, whatever the library: its answer, and when the connection has to
+// close.
 import type { Writable } from 'node:stream';
 import { LONG_BODY_BYTES } from '../core/exchange.ts';
 import type { Exchange, Handed, Incoming, RequestHead, Sink } from '../core/exchange.ts';
@@ -10,7 +11,7 @@ import { BodyCollector, DROP_FACTOR, compose, composeHead } from './messages.ts'
 import type { MessageFraming, ResponseMessage, StreamHead } from './messages.ts';
 import { StreamedAnswer } from './streamed-bodies.ts';
 
-/** How long the rest of a body is read and dropped after an answer while the listener is draining. */
+/** How long the rest of a body is read after an answer while the listener is draining. */
 const DRAIN_DROP_MS = 5_000;
 
 export const NO_HEAD: RequestHead = { method: '', path: '', query: '', headers: {} };
@@ -39,31 +40,31 @@ export abstract class Call implements Sink {
   #incoming: IncomingBody | undefined = undefined;
   #streamed: StreamedAnswer | undefined = undefined;
   #held: HeldAnswer | undefined = undefined;
-  /** Set after the answer was written: the connection closes when the rest of the body has arrived or this timer fires. */
+  /** Set after the answer: the connection closes with the end of the body, or by this timer. */
   #dropping: NodeJS.Timeout | undefined = undefined;
 
   constructor(shared: ListenerState) {
     this.shared = shared;
   }
 
-  /** Writes the whole answer; `false` if the connection no longer accepts data. Called at most once, never after `gone`. */
+  /** Writes the whole answer, once, never after `gone`; `false` if the connection takes no data. */
   protected abstract write(answer: ResponseMessage, closes: boolean): boolean;
 
-  /** Whether the library cannot keep the connection alive after an answer that is written before the end of the body. */
+  /** Whether the connection must close after an answer that precedes the end of the body. */
   protected get bodyBindsConnection(): boolean {
     return false;
   }
 
-  /** Like `write`, for an answer that closes the connection, which continues to receive the body until `endBehindBody`. */
+  /** Like `write`, for an answer that closes; the body is received until `endBehindBody`. */
   protected abstract writeBeforeBody(answer: ResponseMessage): boolean;
 
-  /** Closes the connection after an answer of `writeBeforeBody`; its last bytes still reach a caller who is reading. */
+  /** Closes after an answer of `writeBeforeBody`, whose last bytes still reach its reader. */
   protected abstract endBehindBody(): void;
 
   /** How long the rest of a body is read and dropped after such an answer. */
   protected abstract readonly dropMs: number;
 
-  /** Where the body of a streamed answer goes. `finish` of it means that the system has everything. */
+  /** Where a streamed answer's body goes. Its `finish` means that the system has everything. */
   protected abstract openStream(head: StreamHead, closes: boolean): Writable;
 
   /** Closes the connection in a way that lets the caller detect a truncated answer. */
@@ -109,8 +110,7 @@ export abstract class Call implements Sink {
   }
 
   /**
-   * Starts the chain. `framing` has already been validated. Returns whether the chain, or closing the connection, depends on the
-   * end of the body.
+   * Starts the chain; `framing` is valid. Returns whether anything depends on the end of the body.
    */
   protected begin(head: RequestHead, framing: MessageFraming): boolean {
     this.#expectBody(head, framing);
@@ -118,7 +118,7 @@ export abstract class Call implements Sink {
     const x = gateway.begin(head, this, framing.bodyBytes);
     const { takesBody } = x.route;
     const streams = x.route.streamsBody === true;
-    // Dropped if already answered: an idle connection would hold its texts and translations in memory.
+    // Dropped if already answered: an idle connection would hold its texts and translations.
     if (this.#state === 'open') this.#exchange = x;
     if (x.outcome !== undefined || !takesBody) this.#arriving?.discard();
     else if (this.#arriving === undefined) gateway.body(x, 'none');
@@ -164,8 +164,8 @@ export abstract class Call implements Sink {
     const body = this.#arriving;
     if (this.#state === 'gone' || body === undefined) return;
     body.add(chunk, borrowed);
-    // So much that the connection is cut. A streamed body may be long, so its unread rest is limited by time instead: a caller
-    // cut off while sending might never read the answer.
+    // So much that the connection is cut. The rest of a streamed body is limited by time instead: a
+    // caller cut off while sending might never read the answer.
     if (this.#incoming === undefined && body.length > this.shared.bodyBytesMax * DROP_FACTOR) this.bodyComplete();
     else if (body.length > LONG_BODY_BYTES && this.#exchange?.longBody === false) this.shared.gateway.longBody(this.#exchange);
   }
@@ -192,10 +192,8 @@ export abstract class Call implements Sink {
   }
 
   /**
-   * An answer that closes the connection is written in a later turn of the event loop: if it were written at once, uWS would go
-   * on and handle what follows this request. By then the body may be complete. If not, the rest is read and dropped after the
-   * answer, because a caller cut off while sending might never read it. Only a request that has exceeded its deadline is
-   * answered and closed at once.
+   * A closing answer waits for a later turn: at once, uWS would go on with what follows. An
+   * unfinished body is read and dropped after it, unless its deadline has passed.
    */
   send(x: Exchange, outcome: Reply | Refusal): Handed {
     if (this.#state !== 'open') return 'gone';

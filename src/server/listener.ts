@@ -1,5 +1,6 @@
-// The interface of HTTP listeners, shared by both libraries, and how one is drained: it stops accepting, lets requests in flight finish,
-// closes idle connections politely, and only then cuts the rest.
+// The interface of HTTP listeners, shared by both libraries, and how one is drained: it stops
+// accepting, lets requests in flight finish, closes idle connections politely, and only then cuts
+// the rest.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
@@ -25,7 +26,7 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Fails if the port is in use; `false` only for workers that share it on purpose. Default `true`. */
+  /** Fails if the port is in use (default); `false` for workers that share it on purpose. */
   readonly exclusive?: boolean;
   /** Longer bodies are refused, and read only to be dropped. */
   readonly bodyBytesMax: number;
@@ -46,8 +47,8 @@ export interface Listener {
   /** Makes every further answer close its connection. Call it after `stopAccepting`. */
   beginLastAnswers(): void;
   /**
-   * Uses the files for new connections; open ones keep their certificate. Only for a listener with TLS. Throws a `ListenError`
-   * if the files cannot be used, and keeps the current ones.
+   * Uses the files for new connections; open ones keep their certificate. Throws a `ListenError` if
+   * the files cannot be used, and keeps the current ones.
    */
   renewTls(files: TlsFiles): TlsRenewal;
   /** Cuts all remaining connections. */
@@ -109,7 +110,7 @@ export function listenerOf(shared: ListenerState, library: string, address: List
     get connections() {
       return shared.connections;
     },
-    /** Lower bound for answers waiting for a slow reader: last answers minus connections closed since. */
+    /** At least so many answers wait for slow readers: last answers minus closed connections. */
     get unsent() {
       return Math.max(0, shared.lastAnswers - (shared.connectionsAtDrain - shared.connections));
     },
@@ -153,8 +154,8 @@ export function listenError(host: string, port: number, code: string | undefined
 }
 
 /**
- * Resolves with the port if no other program uses it at this moment; for 0, with a free one, because uWebSockets.js does not
- * share a port chosen by the system. Rejects with a `ListenError`.
+ * The port if it is free now, or a free one for 0: uWebSockets.js does not share a port chosen by
+ * the system. Rejects with a `ListenError`.
  */
 export function freePortOf(host: string, port: number): Promise<number> {
   const probe = createServer();
@@ -173,9 +174,8 @@ interface DrainOptions {
   /** Whatever is in flight after this time is cut. */
   readonly deadlineMs: number;
   /**
-   * The remaining connections are cut after this long without activity (default 1000). HTTP cannot announce the end of an idle
-   * connection, and a request sent just then would be lost. So every connection may send one more request, which is answered
-   * with `Connection: close`; only connections that stay silent for this long are cut.
+   * How long a connection stays silent before it is cut (default 1000). HTTP cannot announce its
+   * end, so each may send one more request, which is answered with `Connection: close`.
    */
   readonly quietMs?: number;
 }
@@ -202,7 +202,7 @@ export async function drain({ listener, gateway, deadlineMs, quietMs = 1000 }: D
   return cut;
 }
 
-/** Resolves when all connections have received a last answer and closed, which is the normal case, or when the rest stay silent. */
+/** Resolves when all connections have had a last answer and closed, or the rest stay silent. */
 async function lastWords(listener: Listener, gateway: Gateway, quietMs: number, signal: AbortSignal): Promise<void> {
   let open = listener.connections;
   let leftMs = quietMs;
@@ -211,7 +211,7 @@ async function lastWords(listener: Listener, gateway: Gateway, quietMs: number, 
     const before = open;
     open = listener.connections;
     if (open === 0) return;
-    // While draining, every answer closes its connection, so activity shows as a changed number of connections.
+    // Each answer closes its connection now, so activity shows as a changed number of them.
     if (open !== before || listener.unsent > 0) leftMs = quietMs;
     else if (leftMs <= 0) return;
     await delay(TICK_MS);

@@ -1,5 +1,6 @@
-// A request as it arrives: keeps the fields that some step reads, judges the framing, and collects the body up to a limit. And an
-// outcome as status, fields and body, validated and ready for either library to write.
+// A request as it arrives: keeps the fields that some step reads, judges the framing, and collects
+// the body up to a limit. And an outcome as status, fields and body, validated and ready for either
+// library to write.
 import { STATUS_CODES } from 'node:http';
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import type { Body, Exchange } from '../core/exchange.ts';
@@ -19,10 +20,7 @@ const BAD_LENGTH = 'Content-Length: send it at most once, in digits only.';
 const BAD_CODING = 'Transfer-Encoding: only chunked is understood, once, and never beside Content-Length.';
 const NO_LENGTH = 'Content-Length: a POST needs it (0 for an empty body), or Transfer-Encoding: chunked.';
 
-/**
- * How many times the limit is read and dropped before the connection is cut: most callers read a refusal only after sending
- * everything.
- */
+/** So often the limit is read and dropped: most callers read a refusal only after sending all. */
 export const DROP_FACTOR = 8;
 
 /** What the fields say about the body and the connection. */
@@ -35,8 +33,8 @@ export interface MessageFraming {
 }
 
 /**
- * Reused for one request at a time, because both libraries deliver a head's fields in one go. Call `start`, `field` for each
- * field, then `judge`; the properties are valid until the next `start`.
+ * Reused for one request at a time: both libraries deliver a head's fields in one go. Call `start`,
+ * `field` for each, then `judge`; properties are valid until the next `start`.
  */
 export class HeaderFields implements MessageFraming {
   bodyBytes = 0;
@@ -44,14 +42,14 @@ export class HeaderFields implements MessageFraming {
   closes = false;
   /** Value of the first `Connection` field. */
   connection = '';
-  /** The fields that some step reads. The object may be held on to: the next `start` creates a new one. */
+  /** The fields that some step reads. May be held on to: the next `start` creates a new object. */
   headers: Record<string, string> = {};
   /** Whether some step reads the address of the connection. */
   readonly wantsAddress: boolean;
-  /** The names to keep, grouped by length: most other fields already differ in length, so no name has to be hashed. */
+  /** The names to keep, by length: most other fields differ in it, so no name has to be hashed. */
   readonly #names: readonly (readonly string[] | undefined)[];
   #host = '';
-  /** The last valid `Host`, cached because most requests have the same and comparing is cheaper than the regex. */
+  /** The last valid `Host`: most requests have the same, and comparing is cheaper than a regex. */
   #rightHost: string | undefined = undefined;
   #hosts = 0;
   #length = '';
@@ -77,7 +75,7 @@ export class HeaderFields implements MessageFraming {
     this.#codings = 0;
   }
 
-  /** A bound function, created once because the library receives it for every request. `name` is in lower case. */
+  /** Bound once, because the library receives it for every request. `name` is in lower case. */
   readonly field = (name: string, value: string): void => {
     // The length is compared first, because most fields are none of these.
     switch (name.length) {
@@ -112,7 +110,7 @@ export class HeaderFields implements MessageFraming {
     for (const known of names) {
       if (known !== name) continue;
       const earlier = this.headers[known];
-      // `known` is our own, internalized string; the library's would first have to be looked up to serve as a property name.
+      // Our own, internalized string; the library's would have to be looked up to serve as a name.
       this.headers[known] = earlier === undefined ? value : `${earlier}, ${value}`;
     }
   };
@@ -122,7 +120,7 @@ export class HeaderFields implements MessageFraming {
     this.headers[REMOTE_ADDRESS] = text;
   }
 
-  /** What is wrong with the framing, as a problem's detail; `undefined` if the request may be handled. */
+  /** What is wrong with the framing, as a problem's detail; `undefined` if nothing is. */
   judge(method: string, http10 = false): string | undefined {
     if (this.#hosts === 0 ? !http10 : this.#hosts > 1) return BAD_HOST;
     if (this.#hosts === 1 && this.#host !== this.#rightHost) {
@@ -139,13 +137,13 @@ export class HeaderFields implements MessageFraming {
   #judgeCoding(http10: boolean): string | undefined {
     if (http10 || this.#codings > 1 || this.#lengths > 0 || !CHUNKED.test(this.#coding)) return BAD_CODING;
     this.chunked = true;
-    // uWS is lenient about chunk syntax, so what follows such a body cannot be trusted to be a request.
+    // uWS is lenient about chunks, so what follows such a body may be no request.
     this.closes = true;
     return undefined;
   }
 
   #judgeUnsized(method: string): string | undefined {
-    // uWS stops reading fields at an empty field name, which can hide a length: the body must not be parsed as a request.
+    // uWS stops at an empty field name, which can hide a length: the body must not be parsed.
     if (method === 'POST') return NO_LENGTH;
     if (method === 'PUT' || method === 'PATCH') this.closes = true;
     return undefined;
@@ -181,8 +179,8 @@ export class BodyCollector {
     if (this.length > this.#bytesMax) this.discard();
     if (this.#discarding || chunk.byteLength === 0) return;
     if (this.#bytes === undefined && chunk.byteLength >= this.#announcedBytes) {
-      // A single chunk, as nearly always. `Buffer.from` takes short ones from Node's pool; allocating for each body would cost
-      // more than the copy.
+      // A single chunk, as nearly always. `Buffer.from` takes short ones from Node's pool, which is
+      // cheaper than allocating.
       this.#bytes = borrowed ? Buffer.from(chunk) : chunk;
       return;
     }
@@ -197,8 +195,8 @@ export class BodyCollector {
   }
 
   /**
-   * Grows by doubling: few allocations however small the chunks, and at most twice what has arrived, whatever was announced.
-   * Not zero-filled, which for a large body would cost as much as the copy.
+   * Doubles: few allocations however small the chunks, and at most twice what has arrived. Not
+   * zero-filled, which would cost as much as the copy.
    */
   #room(filled: number): Uint8Array {
     const bytes = this.#bytes;
@@ -212,7 +210,7 @@ export class BodyCollector {
   }
 }
 
-/** What goes on the wire, except for `Date`, `Content-Length` and `Connection`, which the writer adds. */
+/** What is sent, except for `Date`, `Content-Length` and `Connection`, which the writer adds. */
 export interface ResponseMessage {
   readonly status: number;
   readonly requestId: string;

@@ -1,4 +1,5 @@
-// The listener on node:http: strict parsing, HTTP/1.0, and the reference that tests compare the other listener with.
+// The listener on node:http: strict parsing, HTTP/1.0, and the reference for tests of the other
+// listener.
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -21,14 +22,14 @@ import type { ResponseMessage, StreamHead } from './messages.ts';
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEAD_BYTES_MAX,
   headersTimeout: 10_000,
-  // The deadline for a body is enforced by the chain or the call: a long body may take longer than any fixed time.
+  // The chain or the call limits a body's time: a long one may take longer than any fixed time.
   requestTimeout: 0,
   connectionsCheckingInterval: 1_000,
   // The framing guard refuses a missing Host with a problem document.
   requireHostHeader: false,
 };
 
-/** Length of the accept queue, which the system may cap. When it overflows, callers wait in vain for seconds. */
+/** Of the accept queue, if the system allows it. When it overflows, callers wait for seconds. */
 const BACKLOG_MAX = 4096;
 
 /** Name and version of this listener's library. */
@@ -52,7 +53,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   server.on('checkExpectation', handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => connectionOf(socket).failed(error));
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => connectionOf(socket).refuseRaw('CONNECT: this is not a proxy.'));
-  // Includes connections in a TLS handshake, which the library's `closeAllConnections` does not know about.
+  // With those in a TLS handshake, of which the library's `closeAllConnections` knows nothing.
   const sockets = new Set<Duplex>();
   server.on('connection', (socket: Duplex) => {
     shared.connections = sockets.add(socket).size;
@@ -65,7 +66,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   await listen(server, host, port, exclusive);
   const address = { host, port: (server.address() as AddressInfo).port };
   return listenerOf(shared, NODE_LIBRARY, address, {
-    // `close` of `net.Server`: that of `http.Server` also cuts idle connections, whose next request may be on its way.
+    // That of `http.Server` also cuts idle connections, whose next request may be on its way.
     stopAccepting: () => void NetServer.prototype.close.call(server),
     renewTls(files) {
       const pair = pairOf(files);
@@ -84,7 +85,7 @@ function openServer({ idleSeconds = IDLE_SECONDS }: ListenerOptions, tls: TlsPai
   // Announced in every answer that keeps its connection; the library itself waits a second longer.
   const options = { ...SERVER_OPTIONS, keepAliveTimeout: idleSeconds * 1000 };
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls, handshakeTimeout: HANDSHAKE_MS });
-  // The size limit is in bytes; with a limit on their number, Node would silently hide the excess fields.
+  // The limit is in bytes; with one on their number, Node would silently hide the excess fields.
   server.maxHeadersCount = 0;
   return server;
 }
@@ -100,7 +101,7 @@ function listen(server: Server, host: string, port: number, exclusive: boolean):
   });
 }
 
-/** Maximum number of open requests per connection: one is being handled, the others wait. Beyond it the connection is cut. */
+/** Open requests per connection: one is handled, the others wait. Beyond it, it is cut. */
 const PIPELINE_MAX = 64;
 /** How long a refused connection continues to read, so that its caller can read the refusal. */
 const LINGER_MS = 1_000;
@@ -135,8 +136,8 @@ class NodeConnection {
   }
 
   /**
-   * Pipelined requests start one after another, each when the previous answer has been handed to the system: a waiting request
-   * holds no reservation, calls no engine, and is not charged if its caller disconnects meanwhile.
+   * Pipelined requests start when the previous answer has been handed over: one that waits reserves
+   * nothing, calls no engine, and is not charged if its caller leaves.
    */
   request(req: IncomingMessage, res: ServerResponse): void {
     if (this.#condemned) return;
@@ -229,13 +230,13 @@ const SPOKEN: ReadonlySet<string> = new Set(['1.0', '1.1']);
 const BAD_VERSION = 'request: only HTTP/1.1 and HTTP/1.0 are supported.';
 
 /**
- * A caller who stops reading is cut off; Node's own timers only watch callers who send. The timer runs twice before the cut,
- * because the system's buffers have always absorbed some data the first time: the effective limit is 10 s.
+ * Cuts off a caller who stops reading: Node's own timers only watch senders. It runs twice, because
+ * the system's buffers absorb data the first time: the limit is 10 s.
  */
 const UNREAD_MS = 5_000;
 /** How long the rest of a body may take after an answer that did not wait for it. */
 const REST_MS = 10_000;
-/** Longer answers are passed as bytes: Node keeps a copy of a string, three times as large, until it is read. */
+/** Longer answers are passed as bytes: Node keeps a three times larger copy of a string. */
 const STRING_MAX = 65_536;
 
 class NodeCall extends Call {
@@ -318,7 +319,7 @@ class NodeCall extends Call {
     return answer.contentType === undefined ? undefined : body;
   }
 
-  /** Writes all of the answer except its end, which would make Node close the connection while the body is still arriving. */
+  /** Writes all but the answer's end, at which Node would close while the body is arriving. */
   protected override writeBeforeBody(answer: ResponseMessage): boolean {
     if (!this.#req.socket.writable) return false;
     this.#req.resume();
@@ -328,7 +329,7 @@ class NodeCall extends Call {
     return this.#taken;
   }
 
-  /** Whether the system accepted the data. A failure is known at once if the caller has reset the connection. */
+  /** Whether the system took the data. A failure is known at once after the caller's reset. */
   get #taken(): boolean {
     return this.#req.socket.errored === null;
   }
@@ -353,8 +354,8 @@ class NodeCall extends Call {
   }
 
   /**
-   * Resets the connection: to HTTP/1.0, an answer without a length would look complete. With TLS the
-   * missing close_notify reveals it.
+   * To HTTP/1.0, an answer without a length would look complete. With TLS, the missing close_notify
+   * reveals it.
    */
   protected override cutStream(): void {
     const { socket } = this.#req;

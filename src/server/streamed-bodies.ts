@@ -1,5 +1,5 @@
-// A body that a step reads as it arrives, paused until then and within its time limit; and an answer that is streamed at the pace of
-// its reader.
+// A body that a step reads as it arrives, paused until then and within its time limit; and an
+// answer that is streamed at the pace of its reader.
 import type { Readable, Writable } from 'node:stream';
 import type { Incoming } from '../core/exchange.ts';
 
@@ -20,7 +20,7 @@ export class IncomingBody implements Incoming {
   #grantedSeconds = 0;
 
   /**
-   * `limitMs` is the part of the time limit that does not depend on the body's length. `onSilent`: the caller has sent nothing for too
+   * `limitMs` does not depend on the body's length. `onSilent`: the caller sent nothing for too
    * long while somebody read, or takes too long in all.
    */
   constructor(stream: Readable, bytes: number | undefined, limitMs: number, onSilent: () => void) {
@@ -76,9 +76,8 @@ export class IncomingBody implements Incoming {
 export type StreamEnd = 'delivered' | 'broken' | 'gone';
 
 /**
- * Timeout for a caller who reads nothing. Far longer than any network pause: the system buffers up
- * to 4 MiB per connection and accepts more only once a third of it is free, which for a reader of
- * 10 KB/s happens every two minutes.
+ * For a caller who reads nothing. The system buffers up to 4 MiB and takes more once a third is
+ * free, which for a reader of 10 KB/s happens every two minutes.
  */
 const UNREAD_MS = 180_000;
 

@@ -1,5 +1,5 @@
-// Reads and checks the certificate and its key, so that a wrong file gives one clear line with either library; and copies them for
-// the library that only reads files, when the originals are no longer what is to be used.
+// Reads and checks certificate and key, so that a wrong file gives one clear line with either
+// library; and copies them for the library that only reads files, when the originals have changed.
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,12 +25,12 @@ export function renewal(changed: boolean, { cert }: TlsPair): TlsRenewal {
   return { changed, validTo: new Date(new X509Certificate(cert).validTo).toISOString() };
 }
 
-/** The contents that came with the files, otherwise what is in them now. Throws like `readTlsFiles`. */
+/** The contents that came with the files, otherwise those now. Throws like `readTlsFiles`. */
 export function pairOf(files: TlsFiles): TlsPair {
   return files.contents ?? readTlsFiles(files);
 }
 
-/** Throws a `ListenError` that names the file if one cannot be read or the two do not match; `bytesOf` throws as `readFileSync` does. */
+/** Throws a `ListenError` with the file's name if it cannot be read, or the two do not match. */
 export function readTlsFiles(files: TlsFiles, bytesOf: (path: string) => Buffer = (path) => readFileSync(path)): TlsPair {
   const cert = read('certificate', files.certFile, bytesOf);
   const key = read('key', files.keyFile, bytesOf);
@@ -51,11 +51,11 @@ function read(what: string, file: string, bytesOf: (path: string) => Buffer): Bu
   }
 }
 
-/** Memory first: a key should not reach a disk, and in a container with a read-only root it is the only writable one. */
+/** Memory first: a key should reach no disk, and a container may have no other writable folder. */
 const FOLDERS = ['/dev/shm', tmpdir()];
 const OWNER_ONLY = 0o600;
 
-/** Calls `use` with the paths of copies that only this user can read; they are gone when it returns. Throws a `ListenError` if nothing can be written. */
+/** Calls `use` with paths of copies that only this user can read; gone when it returns. */
 export function withTlsCopies<T>({ cert, key }: TlsPair, use: (certFile: string, keyFile: string) => T): T {
   // Only its owner may enter a folder that `mkdtemp` makes.
   const folder = privateFolder();

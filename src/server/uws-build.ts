@@ -1,5 +1,5 @@
-// Loads a build of uWebSockets.js, newest first: only binaries with a pinned SHA-256, or an upstream release. Its only
-// importer. Sets the timeouts of connections in builds that support it.
+// Loads a build of uWebSockets.js, newest first: only binaries with a pinned SHA-256, or an
+// upstream release. Its only importer. Sets the timeouts of connections in builds that support it.
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
@@ -15,11 +15,11 @@ export interface PinnedBuild {
   readonly installedAs: string;
   /** The directory of its binaries within the package. */
   readonly folder: string;
-  /** SHA-256 by file. The number in a file name is Node's ABI: 127 is Node 22, 137 is Node 24; there is no build for 147, Node 26. */
+  /** By file, whose number is Node's ABI: 127 is Node 22, 137 is Node 24; none for Node 26. */
   readonly binaries: Readonly<Record<string, string>>;
 }
 
-/** Built by btc-vision from its fork of uWebSockets.js; on Linux it needs glibc 2.38 (Debian 13, Ubuntu 24.04). */
+/** By btc-vision, from its fork; on Linux it needs glibc 2.38 (Debian 13, Ubuntu 24.04). */
 export const NEWER: PinnedBuild = {
   name: '@btc-vision/uwebsockets.js',
   version: '20.57.0',
@@ -68,7 +68,7 @@ export interface Library {
 export interface UwsApp extends TemplatedApp {
   /** Seconds until a connection with an incomplete head or body is closed. Newer build only. */
   setIdleTimeout?(seconds: number): void;
-  /** Seconds until a connection is closed after an answer, whether it was read or not. Newer build only. */
+  /** Seconds until a connection closes after an answer, read or not. Newer build only. */
   setResponseTimeout?(seconds: number): void;
   /** Distributes accepted connections among child apps; without any, the app keeps them. */
   addChildAppDescriptor?(app: AppDescriptor): void;
@@ -93,10 +93,10 @@ export interface UwsBuild {
   readonly endsHeads: boolean;
 }
 
-/** An environment variable that restricts loading to one package, by its own name: to roll back, and to compare. */
+/** A variable that restricts loading to one package by its name: to roll back, and to compare. */
 export const BUILD_VARIABLE = 'LINGATE_UWS_BUILD';
 
-/** The upstream project's package name. It is not in any registry; operators install it from its repository. */
+/** Upstream's package name. It is in no registry; operators install it from its repository. */
 const UPSTREAM = 'uWebSockets.js';
 
 /** No build can be loaded here. */
@@ -135,7 +135,7 @@ export interface Candidate {
   readonly pin: PinnedBuild | undefined;
 }
 
-/** The installed packages in the order to try them: the operator's upstream release, then the newer build, then the older. */
+/** In the order to try them: the operator's upstream release, the newer build, the older. */
 function candidates(): Candidate[] {
   const found = [NEWER, OLDER].flatMap((pin) => candidateOf(pin) ?? []);
   return found.toSorted((a, b) => Number(a.pin !== undefined) - Number(b.pin !== undefined));
@@ -157,7 +157,7 @@ function packageFileOf(name: string): string | undefined {
   }
 }
 
-/** Loads the first that works; exported for tests with their own packages. Throws a `NoUws` with the reason for each that failed. */
+/** The first that works; tests pass their own. Throws a `NoUws` with all reasons. */
 export function load(found: readonly Candidate[], only: string | undefined): UwsBuild {
   const chosen = only === undefined || only === '' ? found : found.filter(({ name }) => name === only);
   if (chosen.length === 0 && chosen !== found) {
@@ -174,16 +174,16 @@ export function load(found: readonly Candidate[], only: string | undefined): Uws
   throw new NoUws(`uWebSockets.js has no binary for this platform and Node (${why})`, ': use "listener: auto", which is node:http here');
 }
 
-/** Returns why it cannot be loaded on this platform, to try the next one. Throws if its binary is not the pinned one. */
+/** Or why it cannot be loaded here, to try the next. Throws if its binary is not the pinned one. */
 function tryOne({ name, version, folder, pin }: Candidate): UwsBuild | string {
   const binary = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   const file = join(folder, binary);
   if (!existsSync(file)) return `no ${binary}`;
   if (pin !== undefined) checkPin(pin, name, version, file, binary);
-  // The library reads it once while loading, from the process's environment rather than a worker thread's copy.
+  // The library reads it once, from the process's environment, not a worker thread's copy.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEAD_BYTES_MAX);
   try {
-    // The binary itself, so that what is loaded is what was checked; the packages' wrappers do not export everything.
+    // The binary as it was checked; the packages' wrappers do not export everything.
     const library = createRequire(join(folder, 'package.json'))(file) as Library;
     // Otherwise every answer would name the library. Must come before the first app.
     library['_cfg']('silent');

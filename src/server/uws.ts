@@ -1,4 +1,5 @@
-// The listener on uWebSockets.js: its port, TLS and timers, and how a call reads its request and writes its answer.
+// The listener on uWebSockets.js: its port, TLS and timers, and how a call reads its request and
+// writes its answer.
 import { Writable } from 'node:stream';
 import { HeaderFields, statusLine } from './messages.ts';
 import { freePortOf, IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';
@@ -49,8 +50,8 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
 }
 
 /**
- * An app's certificate cannot be changed, and a second app on the port would lose connections waiting to be accepted. So the
- * first app keeps the port and passes accepted connections to the app with the latest certificate.
+ * An app's certificate cannot be changed, and a second app on the port would lose waiting
+ * connections: the first keeps the port, and passes them to the app with the latest one.
  */
 class TlsApps {
   readonly first: UwsApp;
@@ -87,7 +88,7 @@ class TlsApps {
   }
 }
 
-/** The library reads the files itself: copies of them, unless the files had the right contents before and after that. */
+/** The library reads the files itself: copies, unless these were right before and after that. */
 function openTlsApp(library: Library, tls: TlsFiles): UwsApp {
   const pair = pairOf(tls);
   const open = (certFile: string, keyFile: string): UwsApp | undefined => {
@@ -122,7 +123,7 @@ const DROP_MS = 30_000;
 
 /** How answers are written; the same for all calls of a listener. */
 interface Wire {
-  /** What follows the request id in an answer that keeps its connection, and in one that closes it. */
+  /** What follows the request id in an answer that keeps its connection, and that closes it. */
   readonly persistent: string;
   readonly closed: string;
   readonly revalidated: Pick<Wire, 'persistent' | 'closed'>;
@@ -139,7 +140,7 @@ function wireOf(endsHeads: boolean, idleSeconds: number): Wire {
 function uwsHandler(shared: ListenerState, wire: Wire, fields: HeaderFields): (res: HttpResponse, req: HttpRequest) => void {
   return (res, req) => {
     const call = new UwsCall(shared, wire, res);
-    // Must come first: without it, a throw or a missing answer terminates the process from inside the library.
+    // First: without it, a throw or a missing answer ends the process from inside the library.
     res.onAborted(() => call.gone());
     call.start(req, fields);
   };
@@ -150,7 +151,7 @@ class UwsCall extends Call {
   readonly #res: HttpResponse;
   /** Set while the library is calling us and has corked the connection. */
   #corked = true;
-  /** We must write `Connection: close` ourselves: the library adds it to closing answers, unless the request already contained it. */
+  /** We write `Connection: close`: the library adds it unless the request already had it. */
   #closeUnsaid = false;
   /** Whether the library delivers the body to us. */
   #readsBody = false;
@@ -175,7 +176,7 @@ class UwsCall extends Call {
       if (fields.connection.length === 5) this.#closeUnsaid = fields.closes = true;
       // What follows broken framing need not be a body, so its end is not awaited.
       if (fault !== undefined) this.refuse(head, undefined, fault);
-      // Only register `onData` if the end of the body is awaited: it makes the library stop the connection's timer there, even
+      // Only if the end of the body is awaited: `onData` stops the library's timer there, even
       // after an answer.
       else if (!this.begin(head, fields)) this.passOverBody();
       else if (fields.chunked || fields.bodyBytes > 0) {
@@ -218,15 +219,14 @@ class UwsCall extends Call {
     else res.end(answer.body, closes);
   }
 
-  /** After the last chunk of a body that it delivers, the library has no timer running: the connection would stay open for ever. */
+  /** After a body's last chunk the library has no timer: the connection would stay open. */
   protected override get bodyBindsConnection(): boolean {
     return this.#readsBody;
   }
 
   /**
-   * Written as a single header field that extends into the body. To the library the answer is incomplete, so the connection
-   * stays ours to close, and the library closes it if anything but the body arrives. The line break that it appends counts as
-   * the last bytes of the body.
+   * One header field that extends into the body: the library takes the answer for incomplete, and
+   * leaves closing to us unless more than the body arrives. Its line break ends the body.
    */
   protected override writeBeforeBody(answer: ResponseMessage): boolean {
     const write = (): void => {
@@ -252,7 +252,7 @@ class UwsCall extends Call {
   #putHead(answer: Omit<ResponseMessage, 'body'>, closes: boolean): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status));
-    // One call into the library instead of one per field, which saves a microsecond: it writes values verbatim, including line
+    // One call instead of one per field saves a microsecond: it writes values verbatim, with line
     // breaks.
     const wire = answer.revalidated ? this.#wire.revalidated : this.#wire;
     let fields = answer.requestId + (closes ? wire.closed : wire.persistent);
@@ -286,8 +286,8 @@ class UwsCall extends Call {
   }
 
   /**
-   * In the older build, `endWithoutBody` ignores its arguments; in the newer one, the length cannot be omitted. A closing
-   * answer may therefore have to say `Content-Length: 0`.
+   * The older build ignores arguments; the newer cannot omit the length. So a closing answer may
+   * say `Content-Length: 0`.
    */
   #endEmpty(answer: ResponseMessage, closes: boolean): void {
     const res = this.#res;

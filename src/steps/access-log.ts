@@ -1,5 +1,5 @@
-// Reports each request once when it has ended, however it ended: to the log, the metrics, the live window and, if it is sampled, its
-// trace, which begins here.
+// Reports each request once when it has ended, however it ended: to the log, the metrics, the live
+// window and, if it is sampled, its trace, which begins here.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Problem } from '../core/problem.ts';
@@ -17,7 +17,7 @@ interface AccessLogOptions {
   readonly quietPaths: ReadonlySet<string>;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Reads the client's address from a request's fields. Without it, only requests with address-restricted keys are logged with one. */
+  /** Without it, only requests with address-restricted keys are logged with an address. */
   readonly client?: ClientAddressReader | undefined;
   /** Without it no request is traced. */
   readonly tracer?: RequestTracer | undefined;
@@ -78,7 +78,7 @@ const NAME = String.raw`[A-Za-z_][\w.-]{0,39}(?:\[\d{1,5}\])?`;
 /** A caller's own word, which must not be in a log. */
 const UNKNOWN = /^Unknown (?:query parameter|parameter|name|member)\b/;
 
-/** In order: `'name'` anywhere, as DeepL has it; `missing name parameter`; `name: …`, `name is …`. */
+/** In order: `'name'` as DeepL has it; `missing name parameter`; `name: …`, `name is …`. */
 const FORMS = [
   new RegExp(`'(${NAME})'`),
   new RegExp(`missing (${NAME}) parameter`),
@@ -86,7 +86,7 @@ const FORMS = [
   new RegExp(`^Bad language pair: (${NAME}) `),
 ];
 
-/** For the codes that are about one parameter, if the detail does not say it in the words of the API that was called. */
+/** For codes about one parameter, if the detail does not say it in the API's own words. */
 const BY_CODE: Readonly<Record<string, string>> = {
   invalid_target_lang: 'target_lang',
   invalid_source_lang: 'source_lang',
@@ -95,8 +95,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Which parameter a 400 is about, read from its detail, in the terms of the API that was called; `undefined` if it is about none.
- * Safe in a log: a short name of ours, or `(unknown)` for one that the API does not have.
+ * The parameter that a 400 is about, by its detail, in the words of the API. Safe in a log: a short
+ * name of ours, or `(unknown)` for one that the API does not have.
  */
 function parameterOf({ code, detail }: Pick<Problem, 'code' | 'detail'>): string | undefined {
   if (UNKNOWN.test(detail)) return '(unknown)';

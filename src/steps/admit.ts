@@ -1,5 +1,5 @@
-// The admission: one ledger operation checks revocation, rate, length, quota and credit. `settle` commits or releases the
-// reservation.
+// The admission: one ledger operation checks revocation, rate, length, quota and credit. `settle`
+// commits or releases the reservation.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
@@ -72,7 +72,7 @@ export function admitStep(options: AdmitOptions): BodyStep {
     settle(x, outcome) {
       const reservation = x.get(reservationSlot);
       if (reservation === undefined) return;
-      // Charged only if an answer was handed to a caller who was still connected; otherwise the outcome is `client_closed`.
+      // Charged only if a connected caller got an answer; otherwise it is `client_closed`.
       if (outcome.kind !== 'reply' && outcome.kind !== 'stream') return settlements.release(reservation, x.get(traceSlot));
       const { characters } = x.need(requestStatsSlot);
       settlements.commit(reservation, characters === reservation.characters ? undefined : characters, x.get(traceSlot));
@@ -81,8 +81,8 @@ export function admitStep(options: AdmitOptions): BodyStep {
 }
 
 /**
- * Takes the request's reservation: it is no longer settled with the answer, but by the caller, and the request itself is not charged.
- * `undefined` if there is none.
+ * Takes the reservation: the caller settles it, and the request itself is not charged. `undefined`
+ * if there is none.
  */
 export function takeReservation(x: Exchange): Reservation | undefined {
   const reservation = x.get(reservationSlot);

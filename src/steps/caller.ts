@@ -1,6 +1,7 @@
-// Whose request it is: `identify` takes the key from the fields and finds its owner in the cache; `authenticate` looks the owner up and,
-// before a long body is read, has key and rate checked. And what the admission has in common with that check: what the ledger is sent
-// of a caller, when it is asked again with more, and how a caller is refused.
+// Whose request it is: `identify` takes the key from the fields and finds its owner in the cache;
+// `authenticate` looks the owner up and, before a long body is read, has key and rate checked. And
+// what that check has in common with the admission: what the ledger is sent of a caller, when it is
+// asked again with more, and how a caller is refused.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange, RequestHead, Conclude } from '../core/exchange.ts';
 import { andThen, LATER } from '../core/outcome.ts';
@@ -77,7 +78,7 @@ export interface AuthenticateOptions extends CallerQuestionOptions {
   readonly onRefused: (checked: CheckedCaller, teamId: string) => void;
 }
 
-/** 503 rather than 401: the address may also send a valid key that this process has not seen yet. */
+/** Not 401: the address may also send a valid key that this process has not seen yet. */
 const TOO_MANY_UNKNOWN = refuse('service_unavailable', 'Too many unknown keys came from this address within a minute; try again later.');
 
 /** The check was made. */
@@ -90,7 +91,7 @@ export function authenticateStep(options: AuthenticateOptions): CallerStep {
   };
 }
 
-/** For a key that only the body contains: runs after the step that found it, in addition to `authenticate` before the body. */
+/** For a key that only the body contains: after the step that found it. */
 export function authenticateBodyKeyStep(options: AuthenticateOptions): CallerStep {
   return authentication('authenticate-body-key', options);
 }
@@ -103,7 +104,7 @@ function authentication(name: string, options: AuthenticateOptions): CallerStep 
     headers: [...client.fields, TAG_HEADER],
     run(x) {
       if (x.get(keyOwnerSlot) !== undefined) return x.longBody ? check(x, options) : undefined;
-      // Either a later step takes the key from the body, or every step that needs an owner reports that there is none.
+      // A later step takes the key from the body, or reports that there is no owner.
       if (x.stage === 'arriving' && x.get(keyDigestSlot) === undefined) return undefined;
       // Read before anything waits, because it is gone once the caller disconnects.
       const address = bound === undefined ? '' : client.of(x);
@@ -128,7 +129,7 @@ function recognise(x: Exchange, found: KeyOwner | undefined | StoreUnavailable, 
   return x.longBody ? check(x, options) : undefined;
 }
 
-/** Has key and rate checked, so that a long body with a revoked key, or of a throttled team, is neither collected nor parsed. */
+/** Before a long body with a revoked key, or of a throttled team, is collected. */
 function check(x: Exchange, options: AuthenticateOptions): StepResult {
   if (x.get(checkedSlot) !== undefined) return undefined;
   x.set(checkedSlot, true);
@@ -141,7 +142,7 @@ function check(x: Exchange, options: AuthenticateOptions): StepResult {
   return tooManyRequests(x, refused, options.rateLimitHeaders);
 }
 
-/** As far as it is known before the body; an invalid one is reported with the faults of the body. */
+/** As far as known before the body; an invalid one is reported with the body's faults. */
 function tagOf(x: Exchange): RequestTag | undefined {
   const name = sentTag(x);
   return typeof name === 'string' ? { name, distinctMax: 0 } : undefined;
@@ -166,7 +167,7 @@ export interface CallerQuestionOptions {
   readonly cache: KeyCache;
   /** The rate windows that are known to be full. */
   readonly full: FullWindows;
-  /** Reads a request's address: for keys that are restricted to certain ones, and for the limit on unknown keys. */
+  /** Of a request: for keys restricted by address, and the limit on unknown keys. */
   readonly client: ClientAddressReader;
   /** Whether answers report the rate limit. */
   readonly rateLimitHeaders: boolean;
@@ -189,7 +190,7 @@ export function whenAnswered<Answer>(x: Exchange, goOn: Conclude<Answer>): Callb
   return { answered: (answer) => x.resume(goOn, answer), failed: (error) => x.resume(throwOn, error) };
 }
 
-/** Whether the ledger is to be asked again, now with the address or the scope, because the key turned out to be restricted by it. */
+/** Whether to ask again, with the address or scope that the key turned out to require. */
 export function needsMore(x: Exchange, answer: { readonly kind: string }, asked: CarriedFacts, options: CallerQuestionOptions): boolean {
   const required = x.cancelled ? undefined : requiredBy(answer.kind, asked);
   if (required === undefined) return false;
@@ -228,7 +229,7 @@ export function callerRefusal(x: Exchange, refused: CallerRefusal, asked: Caller
   }
 }
 
-/** Reads what is known to be required. Call it before anything waits: the address is gone once the caller disconnects. */
+/** Reads what is required. Before any wait: the address is gone once the caller disconnects. */
 export function readRequired(x: Exchange, owner: Pick<KeyOwner, RequiredFact>, client: ClientAddressReader): void {
   if (owner.addressRequired === true) x.set(clientAddressSlot, client.of(x));
   if (owner.scopeRequired === true) x.set(neededScopeSlot, x.route.scope ?? CLOSED);

@@ -1,4 +1,5 @@
-// Sheds requests while too many are in flight, in this process or of one team, or while the process's event loop is delayed.
+// Sheds requests while too many are in flight, in this process or of one team, or while the
+// process's event loop is delayed.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { BodyStep, HeadStep } from '../core/step.ts';
@@ -7,7 +8,7 @@ import { keyOwnerSlot } from '../domain/slots.ts';
 import type { ShedReason } from '../ports/access-entry.ts';
 
 interface TeamShedOptions {
-  /** Maximum number of complete requests in flight in this process: by known callers, or of one team. */
+  /** Of complete requests in flight in this process: by known callers, or of one team. */
   readonly concurrencyMax: number;
   readonly onShed: (reason: ShedReason) => void;
 }
@@ -19,7 +20,7 @@ interface ShedOptions extends TeamShedOptions {
 const placeSlot = reserveSlot<true>('place in the process');
 const teamPlaceSlot = reserveSlot<true>('place of the team');
 
-/** Only complete requests by known callers count, so that unknown keys and bodies that never end cannot use up the limit. */
+/** Only complete ones of known callers count: other bodies cannot use up the limit. */
 export function shedStep({ concurrencyMax, pressure, onShed }: ShedOptions): HeadStep {
   let taken = 0;
   const shed = (reason: ShedReason): Refusal => {
@@ -41,15 +42,15 @@ export function shedStep({ concurrencyMax, pressure, onShed }: ShedOptions): Hea
       return undefined;
     },
     settle(x) {
-      // Also called for requests that were shed or ended before they were complete, and so were not counted.
+      // Also for requests that were shed or ended early, and so were not counted.
       if (x.get(placeSlot) !== undefined) taken--;
     },
   };
 }
 
 /**
- * So that one team's slow work cannot fill the process. A body step, although the team of a cached key is known earlier: only
- * complete requests count. Otherwise somebody with a revoked key could use up the team's concurrency with bodies that never end.
+ * So that one team's slow work cannot fill the process. A body step, because only complete requests
+ * count: bodies that never end would use up the concurrency of a revoked key's team.
  */
 export function teamShedStep({ concurrencyMax, onShed }: TeamShedOptions): BodyStep {
   /** Contains only teams with requests in flight, so its size is bounded by their number. */
@@ -86,10 +87,8 @@ interface LoopPressureOptions {
 }
 
 /**
- * Limits how long one turn of the event loop accepts requests. Those that arrive during a turn wait for its end and make the
- * next one longer: at three times the sustainable load, each turn is three times as long as the one before. Measuring between
- * turns would come too late, so the turn itself is timed, from its first request on. A pause before it (a stopped process, garbage
- * collection) does not cause shedding.
+ * Limits how long one turn accepts requests. Those that arrive meanwhile make the next turn longer,
+ * so the turn itself is timed, from its first request on. A pause before it sheds nothing.
  */
 export class LoopPressure {
   readonly #boundMs: number;

@@ -1,5 +1,6 @@
-// Reads the body of a translation, which sets its charge for the admission, and has texts translated: by which engines, with which
-// glossary, through the plugins' stages and back, and what the engine's result means for the request. The latter also for plugins' steps.
+// Reads the body of a translation, which sets its charge for the admission, and has texts
+// translated: by which engines, with which glossary, through the plugins' stages and back, and what
+// the engine's result means for the request. The latter also for plugins' steps.
 import { reserveSlot, SharedCancellation } from '../core/exchange.ts';
 import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { andThen, json, LATER } from '../core/outcome.ts';
@@ -93,7 +94,7 @@ export interface TranslateOptions {
   readonly offers: CurrentOffers;
   /** The plugins' stages in front of the engine. */
   readonly stages: readonly TextStage[];
-  /** What engines get of a caller's `traceparent` if the request is not traced; by default its trace and flags. */
+  /** What engines get of an untraced `traceparent`; by default its trace and flags. */
   readonly passTraceparent?: PassTraceparent | undefined;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -104,7 +105,7 @@ export interface TranslateOptions {
 /** What is to be translated, or whose language is to be detected. */
 type WorkOrder = TranslationOrder & Pick<EngineWork, 'detectionOnly'>;
 
-/** An order on its way to the engine: with its glossary, the engines that may do it, and what the plugins' stages made of its texts. */
+/** An order on its way: its glossary, its engines, and its texts after the plugins' stages. */
 interface Work {
   readonly x: Exchange;
   readonly order: WorkOrder;
@@ -155,12 +156,12 @@ function answerOf({ x, order, by }: Work, translations: Translations): Outcome {
   return json(JSON.stringify({ translations: shown, billed_characters: x.need(requestStatsSlot).characters }));
 }
 
-/** For plugins' steps, which await a promise, make an answer of the result, and may have several works in flight. */
+/** For plugins' steps: they await a promise, make an answer of it, and may have several works. */
 export function translateBy(by: TranslateOptions): GatewayServices['translate'] {
   return async (x, order) => {
     const { languages } = by.offers.current.any;
     const { sourceLang, targetLang } = order.options;
-    // A route with its own parameters should have refused it before the admission; at least it is not sent.
+    // A route with its own parameters should have refused it; at least it is not sent.
     if (!languages.offers(sourceLang, targetLang)) return pairNotOffered(sourceLang, targetLang, languages);
     const translations = await awaited(prepared(x, order, by));
     if ('problem' in translations) return translations;
@@ -198,10 +199,7 @@ async function awaited(begun: MaybeWork | Promise<MaybeWork>): Promise<Translati
   return finished(work, result, startedAtMs);
 }
 
-/**
- * For all texts of a detection together: enough to recognize a language. More would cost the operator, because detection is
- * free of charge.
- */
+/** For all texts of a detection: enough to recognize a language, which is free of charge. */
 const DETECTION_UNITS_MAX = 1000;
 /** For each text, however many there are: less would be a guess. */
 const DETECTION_UNITS_MIN = 100;
@@ -278,7 +276,7 @@ function staged(
   );
 }
 
-/** The dictionary that the admission has found in the glossary which the order names, or the order's own. */
+/** That of the glossary which the order names, found by the admission, or the order's own. */
 function glossaryOf(x: Exchange, order: WorkOrder, by: TranslateOptions): EngineGlossary | Refusal | Promise<EngineGlossary | Refusal> {
   const { glossaryId, options } = order;
   if (glossaryId === undefined) return options.glossary!;
@@ -301,7 +299,7 @@ function openTexts({ order, passed }: Work): readonly string[] {
   return passed === undefined ? order.text : passed.work.text;
 }
 
-/** The refusal of work that no engine could do, because none detects languages: known from other requests, without a call. */
+/** No engine could do it, because none detects languages: known from other requests. */
 function unserved(work: Work): Refusal | undefined {
   if (work.options.sourceLang !== undefined) return undefined;
   return (work.engines ?? ONE_ENGINE).every((name) => work.by.engine.cannotDetect?.(name) === true) ? languageNeeded(work) : undefined;
@@ -325,7 +323,7 @@ function ask(work: Work, text: readonly string[], cancellation: Cancellation, on
   const traceparent = x.head.headers['traceparent'];
   const startedAtMs = by.now();
   const asked: AskedWork = {
-    // The request's own id for its first work; later ones get a numeric suffix, so that answers cannot be confused.
+    // The request's own id first; later works get a suffix, so that answers cannot be confused.
     requestId: works === 1 ? x.id : laterWorkId(x.id, works),
     teamId: x.get(keyOwnerSlot)?.teamId,
     text,
@@ -346,7 +344,7 @@ function ask(work: Work, text: readonly string[], cancellation: Cancellation, on
   by.engine.translate(asked, cancellation);
 }
 
-/** The translations of all texts, once the engine has answered or was not needed. Also updates the request's stats. Call it once. */
+/** All texts' translations, once, after the engine or without it. Updates the stats. */
 function finished(work: Work, result?: EngineResult, startedAtMs = 0): Translations | Promise<Translations> {
   const { x, by, order, passed, engines = ONE_ENGINE } = work;
   const spared = new Set(passed?.spared.filter((i) => spareCharacters(x, order.charged?.[i] ?? countCharacters(order.text[i]!))));
@@ -356,7 +354,7 @@ function finished(work: Work, result?: EngineResult, startedAtMs = 0): Translati
     // Several works overlap, so the durations are not added up; the attempts are.
     stats.engineMs = Math.max(stats.engineMs, by.now() - startedAtMs);
     stats.attempts += failures.length + (result.kind === 'usable' ? 1 : 0);
-    // A single failed attempt went to the first engine; after two, the last was the second engine, if there is one.
+    // A single failed attempt was the first engine's; of two, the last was the second's.
     if (result.kind === 'usable') stats.engine = result.engine;
     else if (failures.length > 0) stats.engine = engines[Math.min(failures.length, engines.length) - 1];
     if (failures.length > 0) by.onFailures(failures);

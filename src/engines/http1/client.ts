@@ -1,4 +1,5 @@
-// One connection to a replica, with one request at a time, and how a call becomes its bytes. An ambiguous answer closes the connection.
+// One connection to a replica, with one request at a time, and how a call becomes its bytes. An
+// ambiguous answer closes the connection.
 import type { Socket } from 'node:net';
 import type { AttemptFailure, EngineCall, FailureCause } from '../../ports/engine.ts';
 import { connectCauseOf } from './origin.ts';
@@ -7,8 +8,8 @@ import type { Pool, PoolRequest } from './pool.ts';
 import { ResponseParser } from './response-parser.ts';
 
 /**
- * Shared by all connections, because data is parsed before anything else is read: recently written memory is in the processor's
- * cache, and idle connections need no buffer.
+ * Shared, because data is parsed before anything else is read: recently written memory is in the
+ * processor's cache, and idle connections need no buffer.
  */
 const readBuffer = Buffer.allocUnsafeSlow(65_536);
 
@@ -26,7 +27,7 @@ export class Client {
   idleUntilMs = 0;
   /** Set by the owner: counts the team's connections in use. */
   place: { inFlight: number } = NOWHERE;
-  /** How long the server keeps the connection, according to its last answer; 0 if it must not be reused. */
+  /** How long the server keeps the connection by its last answer; 0 if it must not be reused. */
   keepsSeconds = 0;
   /** It has been closed. */
   gone = false;
@@ -44,7 +45,7 @@ export class Client {
   #served = false;
   /** Carried a request before the current one, so incoming bytes may belong to that. */
   #used = false;
-  /** When the answer began: before the whole request was sent, which may not be known yet, or after that. */
+  /** When the answer began: before the whole request was sent, perhaps, or after that. */
   #answer: 'awaited' | 'undecided' | 'early' | 'timely' = 'awaited';
 
   constructor(origin: Origin, reusable: boolean, owner: Pool) {
@@ -87,7 +88,7 @@ export class Client {
     this.#owner.onGone(this);
   }
 
-  /** Ends the request and the connection. The handler is called last, because it may start another request, which now has room. */
+  /** Ends request and connection. The handler comes last: it may start another request. */
   #fail(failure: AttemptFailure, cause?: FailureCause): void {
     const handler = this.#handler;
     this.destroy();
@@ -118,7 +119,7 @@ export class Client {
     if (this.#handler !== undefined) this.#handler.stage = 'sent';
   }
 
-  /** Writes a long body as the system accepts it, and continues after `drain`: never all in one go. */
+  /** Writes a long body as the system takes it, and goes on after `drain`. */
   #write(pieces: readonly Uint8Array[], first: number): void {
     for (let i = first; i < pieces.length && !this.gone; i++) {
       this.#writing = i + 1 < pieces.length;
@@ -145,8 +146,8 @@ export class Client {
   };
 
   /**
-   * Part of the request is still unsent: an engine that answers before it has received the whole may read the rest as the next
-   * request. With TLS, what the system has taken counts as sent only from the next check phase of the event loop on.
+   * Part of the request is unsent: an engine that answers early may read the rest as the next one.
+   * With TLS, what the system took counts as sent from the next check phase on.
    */
   get #unsent(): boolean {
     return this.#writing || this.#socket.writableLength > 0;
@@ -179,7 +180,7 @@ export class Client {
     const early = this.#answer === 'early' && response.status < REFUSED;
     if (early || parser.excess) {
       this.#owner.onUnasked(this);
-      // Followed by another answer, or too early: it may belong to the previous request, unless it carries our id.
+      // Followed by another, or too early: it may be the previous request's, unless it has our id.
       if (early || (this.#used && response.echoedId !== true)) {
         this.#fail('unasked');
         return;
@@ -198,7 +199,10 @@ export class Client {
   }
 }
 
-/** Fields that an adapter may send: not those of framing or the connection, nor `Expect`, which requests an interim answer. */
+/**
+ * Fields that an adapter may send: none of framing or the connection, nor `Expect`, which asks for
+ * an interim answer.
+ */
 const NAME =
   /^(?!(?:host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|te|trailer|upgrade|expect|accept-encoding)$)[\w!#$%&'*+.^`|~-]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;

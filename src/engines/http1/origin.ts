@@ -1,4 +1,5 @@
-// The address of a replica: parses its URL as an operator writes it, opens sockets to it, and classifies connection errors.
+// The address of a replica: parses its URL as an operator writes it, opens sockets to it, and
+// classifies connection errors.
 import { connect as connectTcp, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -27,7 +28,7 @@ const CAUSES: Readonly<Record<string, FailureCause>> = {
 /** Why the connection failed; `undefined` if there is no specific cause. */
 export function connectCauseOf(error: unknown, secure: boolean): FailureCause | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // Any other error during a TLS connection: the other side does not speak TLS, or no version in common.
+  // Any other error during a TLS connection: no TLS there, or no version in common.
   return CAUSES[code] ?? (secure ? 'tls_handshake' : undefined);
 }
 
@@ -49,7 +50,7 @@ export class Origin {
     this.#port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
   }
 
-  /** Connects, with the TLS handshake, and disconnects: `undefined`, or why it failed. Never rejects. */
+  /** Connects, with TLS, and disconnects: `undefined`, or why it failed. Never rejects. */
   reach(withinMs: number): Promise<FailureDetail | undefined> {
     return new Promise((resolve) => {
       const socket = this.open({ buffer: Buffer.alloc(1), callback: () => true });
@@ -72,7 +73,7 @@ export class Origin {
       ...address,
       // HTTP/2 would multiplex many calls on one connection and lose them together.
       ALPNProtocols: ['http/1.1'],
-      // An IP address must not be sent as the server name; the certificate is still checked against it.
+      // An IP address must not be sent as the server name; the certificate is still checked.
       ...(isIP(this.#hostname) === 0 ? { servername: this.#hostname } : {}),
       ...(this.#session === undefined ? {} : { session: this.#session }),
     });
@@ -83,7 +84,7 @@ export class Origin {
   }
 }
 
-/** The replica's address without the common prefix of its protocol's calls, so that the prefix is never duplicated. */
+/** Without the common prefix of its protocol's calls, so that it is never there twice. */
 export function replicaAddress(text: string, pathPrefix: string | undefined): URL {
   const url = readEngineUrl(text);
   url.pathname = url.pathname.replace(/\/+$/, '');
@@ -103,7 +104,7 @@ export function readEngineUrl(text: string): URL {
     throw new Error(`engine URL for ${url.host}: must not hold credentials; put them into a proxy in front of the engine`);
   }
   const right = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === '';
-  // A text with an @ may contain a password, even if it cannot be parsed as a URL, so it is not shown.
+  // With an @ it may contain a password, even if it is no URL, so it is not shown.
   const shown = text.includes('@') ? '' : ` "${text}"`;
   if (!right) throw new Error(`engine URL${shown}: must be http(s)://HOST[:PORT][/PATH], without query or fragment`);
   return url;

@@ -1,4 +1,5 @@
-// The connection pool of one replica, with a bounded number of connections and a bounded queue, and when idle ones may be reused.
+// The connection pool of one replica, with a bounded number of connections and a bounded queue, and
+// when idle ones may be reused.
 import { performance } from 'node:perf_hooks';
 import type { AttemptFailure, EngineCall, EngineResponse, FailureCause, FailureDetail } from '../../ports/engine.ts';
 import { Origin } from './origin.ts';
@@ -14,15 +15,15 @@ export interface PoolLimits {
   /** Limit on any answer. */
   readonly response_bytes_max: number;
   /**
-   * Limit on the answer to a call with a body: this many times the body, plus a floor. An answer to a call without one, such as a
-   * list of languages, only has `response_bytes_max`. By default there is no other.
+   * An answer may be this many times its call's body, plus a floor. By default, and for calls
+   * without a body, there is only `response_bytes_max`.
    */
   readonly response_bytes_factor?: number;
   /** Maximum number of calls in flight to one replica. */
   readonly connections_max: number;
   /** Maximum number of calls waiting for a connection. */
   readonly queue_max: number;
-  /** The share of `connections_max` that one team may hold while others are active; half by default. */
+  /** The share of `connections_max` that a team may hold while others are active; default half. */
   readonly teamShare?: number;
   /** Additional fields for every request; they replace an adapter's fields of the same name. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,34 +31,34 @@ export interface PoolLimits {
   readonly keep_alive?: boolean;
   /** `false` ignores a foreign `X-Request-Id` in answers. */
   readonly check_ids?: boolean;
-  /** Unsolicited bytes arrived; `begins` if there had been none for a minute. `replica` is its URL. */
+  /** Unsolicited bytes arrived; `begins` if there were none for a minute. `replica` is its URL. */
   readonly onUnasked?: (replica: string, begins: boolean) => void;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs?: () => number;
 }
 
 /**
- * The share of its deadline that a call may wait for a connection. Without this limit, under constant overload each call would
- * get its connection just before its deadline: the engine would be busy all the time while every attempt timed out.
+ * Of its deadline a call may wait this share for a connection. Otherwise, under overload, each
+ * would get one just before its deadline: a busy engine, and only timeouts.
  */
 const WAIT_SHARE = 0.5;
 
 const TEAM_SHARE = 0.5;
 
-/** Room for what an answer has besides translations: other members, a language model's reasoning. */
+/** For what an answer has besides translations: other members, a model's reasoning. */
 const RESPONSE_BYTES_MIN = 65_536;
 
 /** How long after unsolicited bytes no connection is reused. */
 const DISTRUST_MS = 60_000;
 
-/** Shorter than any engine's likely idle timeout, so that a call rarely hits a connection that is about to close. */
+/** Shorter than an engine's likely idle timeout, so that calls rarely hit a closing connection. */
 const IDLE_MS_MAX = 4000;
-/** A connection is not reused if less than this remains of the idle timeout that the server announced. */
+/** Not reused if less than this remains of the idle timeout that the server announced. */
 const IDLE_MARGIN_MS = 1000;
-/** How often expired connections are closed; whether one may be reused is checked to the millisecond. */
+/** How often expired connections are closed; reuse is checked to the millisecond. */
 const SWEEP_MS = 500;
 
-/** A `reused` connection stays in the pool; a `fresh` one is opened for one call and then closed. */
+/** A `reused` connection stays in the pool; a `fresh` one is for one call. */
 export type ConnectionUse = 'reused' | 'fresh';
 
 type Settle = (result: EngineResponse | AttemptFailure) => void;
@@ -73,7 +74,7 @@ const NOBODY: Asker = { requestId: '' };
 
 /** One replica's connections. A call is sent at once, queued, or refused as `busy`. */
 export class Pool {
-  /** Reject an answer with another request's id; `false` for engines that make ULIDs of their own. */
+  /** Reject answers with another request's id; `false` for engines with ULIDs of their own. */
   readonly checksIds: boolean;
   readonly #href: string;
   readonly #origin: Origin;
@@ -114,7 +115,7 @@ export class Pool {
     this.#turns = new TeamTurns(limits.connections_max, limits.teamShare ?? TEAM_SHARE, this.#nowMs);
   }
 
-  /** Tries a connection of its own, which counts against no limit: `undefined`, or why it failed. Never rejects. */
+  /** Tries a connection outside all limits: `undefined`, or why it failed. Never rejects. */
   reach(withinMs: number): Promise<FailureDetail | undefined> {
     return this.#origin.reach(withinMs);
   }
@@ -151,8 +152,7 @@ export class Pool {
   }
 
   #wait(call: PoolRequest, lane: Lane<PoolRequest>): void {
-    // A resting connection becomes free within two turns of the event loop, so a call waiting for one does not count against
-    // the queue.
+    // One that rests is free within two turns, so a call waiting for it does not count as queued.
     const full = this.#turns.size >= this.#limits.queue_max + this.#resting;
     // If the queue is full, the team with the most calls in it gives way.
     const pushedOut = full ? this.#turns.latestOfMost(lane) : undefined;
@@ -189,9 +189,8 @@ export class Pool {
   }
 
   /**
-   * An engine that sends unsolicited bytes may do so again: an overdue answer would be taken for that of the next request. So for a
-   * while no connection carries a second request, calls on reused connections fail, and connections stay open only to see
-   * whether it continues.
+   * An engine that does so may do it again, as another request's answer. For a while no connection
+   * carries a second request, and those open only show whether it goes on.
    */
   onUnasked(from: Client): void {
     const nowMs = this.#nowMs();
@@ -221,9 +220,8 @@ export class Pool {
   }
 
   /**
-   * Takes a connection whose request is finished and that can be reused. It rests until the event loop has polled all
-   * sockets once more: if the engine sends anything after its answer, or closes the connection, that is noticed before
-   * the next request is sent on it.
+   * Takes a reusable connection, which rests until the event loop has polled all sockets again: if
+   * the engine sends more after its answer, or closes, no request is sent on it.
    */
   rest(client: Client): void {
     const idleMs = Math.min(IDLE_MS_MAX, client.keepsSeconds * 1000 - IDLE_MARGIN_MS);

@@ -1,4 +1,5 @@
-// Parses an HTTP/1.x answer: by RFC 9112, but stricter where it is ambiguous. Independent of sockets and of how bytes are split.
+// Parses an HTTP/1.x answer: by RFC 9112, but stricter where it is ambiguous. Independent of
+// sockets and of how bytes are split.
 import { answeredId } from '../../domain/ulid.ts';
 import type { EngineResponse } from '../../ports/engine.ts';
 
@@ -18,7 +19,7 @@ const ROOM_BYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 const SPACE = 0x20;
 
-// No control characters except tab; a field that begins with white space would continue the one before.
+// No control characters but tab; white space in front would continue the previous field.
 const HEAD = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t -~\x80-\xff]*\r\n)*$/;
 const TRAILERS = /^\r\n(?:[\w!#$%&'*+.^`|~-]+:[\t -~\x80-\xff]*\r\n)*$/;
 const CHUNK = /^\r\n([\da-f]{1,8})/i;
@@ -40,7 +41,7 @@ export class ResponseParser {
   #strict = false;
   #reading: Reading = 'open';
   #phase: Phase = 'head';
-  /** What has come of a head, a size or the trailers; of the latter two with the line end before them. */
+  /** What has come of a head, a size or the trailers; the latter two with the line end before. */
   #text = '';
   #interims = 0;
   #status = 0;
@@ -55,7 +56,7 @@ export class ResponseParser {
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
 
-  /** Larger bodies are rejected. `id` is that of the request, empty for none; `strict` rejects an answer with another id. */
+  /** `id` is the request's, empty for none; `strict` rejects an answer with another id. */
   begin(bodyBytesMax: number, id = '', strict = false): void {
     this.#bodyBytesMax = bodyBytesMax;
     this.#id = id;
@@ -80,7 +81,7 @@ export class ResponseParser {
     this.#retryAfter = undefined;
   }
 
-  /** Continues until the answer is complete or unusable. The bytes may be overwritten afterwards. */
+  /** Goes on until the answer is complete or unusable. The bytes may be overwritten afterwards. */
   read(bytes: Buffer, length = bytes.length): Reading {
     let at = 0;
     while (at < length && this.#reading === 'open') {
@@ -133,7 +134,7 @@ export class ResponseParser {
     return this.#retryAfter === undefined ? answer : { ...answer, retryAfter: this.#retryAfter };
   }
 
-  /** Up to its end, or as far as it has come; returns how far. Limits count bytes, so that they do not depend on splits. */
+  /** Up to its end, or as far as it has come. Limits count bytes, whatever the splits. */
   #readText(bytes: Buffer, from: number, to: number, mark: string): number {
     const before = this.#text.length;
     const text = this.#text + bytes.toString('latin1', from, to);
@@ -195,7 +196,7 @@ export class ResponseParser {
     // Response smuggling: chunked with a length, or chunked in HTTP/1.0.
     if (this.#chunked && (sized || isOld)) return 'malformed';
     if (this.#status < 200) {
-      // We never request an upgrade (101), and an interim answer must neither have a body nor close the connection.
+      // We request no upgrade (101); an interim answer may neither have a body nor close.
       if (this.#status === 101 || this.#chunked || sized || this.#closes || ++this.#interims > INTERIMS_MAX) return 'malformed';
       this.#beginHead();
       return 'open';

@@ -1,4 +1,5 @@
-// Schedules calls waiting for a connection: teams take turns, and none exceeds its share while others are active.
+// Schedules calls waiting for a connection: teams take turns, and none exceeds its share while
+// others are active.
 
 /** How long after its last call a team counts as active, even if none of its calls is waiting. */
 const THERE_MS = 10_000;
@@ -16,8 +17,8 @@ export class Lane<Call> {
 }
 
 /**
- * A team may hold every connection while it is alone. Once another team is active, it gets no more above its share: connections
- * held for slow calls would make the other team wait just as long, so the rest stay free.
+ * A team may hold every connection while it is alone. Once another is active, it gets none above
+ * its share: slow calls would make the other wait as long.
  */
 export class TeamTurns<Call> {
   /** The number of waiting calls. */
@@ -34,7 +35,7 @@ export class TeamTurns<Call> {
     this.#nowMs = nowMs;
   }
 
-  /** The lane of a team that is making a call. Calls of no team (trials, questions for pairs) do not make the others share. */
+  /** The lane of a calling team. Calls of no team (trials, pairs) do not make others share. */
   called(team: string): Lane<Call> {
     let lane = this.#lanes.get(team);
     if (lane === undefined) this.#lanes.set(team, (lane = this.#open()));
@@ -72,7 +73,7 @@ export class TeamTurns<Call> {
     return undefined;
   }
 
-  /** The latest call of the team with the most waiting calls, if that is more than this team will have. */
+  /** The latest call of the team with the most waiting, if more than this team will have. */
   latestOfMost(lane: Lane<Call>): Call | undefined {
     let longest = lane;
     for (const other of this.#queue) if (other.waiting.size > longest.waiting.size) longest = other;

@@ -1,6 +1,6 @@
-// Apertium APY as an engine: one text per call, with APY detecting the language if the caller named none. Formality, context
-// and glossaries have no counterpart in APY's interface and are not sent. A text is cut into pieces that APY translates whole, and gets
-// back the white space that it would drop.
+// Apertium APY as an engine: one text per call, with APY detecting the language if the caller named
+// none. It gets neither formality nor context nor glossaries. A text is cut into pieces that APY
+// translates whole, and gets back the white space that it would drop.
 import { checkSentence } from '../../domain/check-sentence.ts';
 import type { AttemptFailure, EngineProtocol, EngineWire, EngineWork, Translation } from '../../ports/engine.ts';
 import { LIST_BOUNDS, eachText, get, headersOf, isJsonObject, jsonObjectOf, pairTestOf, unusable } from './json-call.ts';
@@ -94,7 +94,7 @@ async function isApertium(wire: EngineWire): Promise<boolean> {
   return typeof list !== 'string' && Array.isArray(list['responseData']);
 }
 
-/** APY without analysers and without CLD2 has no guess for any text; one with CLD2 may have none for some texts. */
+/** APY without analysers and CLD2 has no guess for any text; with CLD2, for some texts. */
 async function identifiesNothing(work: EngineWork, wire: EngineWire): Promise<boolean> {
   const scores = jsonObjectOf(await post(wire, work, '/identifyLang', { q: checkSentence('EN') }));
   return typeof scores !== 'string' && Object.keys(scores).length === 0;
@@ -118,16 +118,15 @@ function post(wire: EngineWire, work: EngineWork, path: string, form: Record<str
   return wire.call({ method: 'POST', path, headers, body: new URLSearchParams(form).toString() });
 }
 
-/** White space alternates with the pieces: around[0] pieces[0] around[1] … pieces[n-1] around[n]. */
+/** White space alternates with pieces: around[0] pieces[0] around[1] … pieces[n-1] around[n]. */
 interface CutText {
   readonly pieces: readonly string[];
   readonly around: readonly string[];
 }
 
 /**
- * APY splits longer texts (1,000 characters under load, otherwise 4,096 bytes) at arbitrary positions and silently drops
- * everything after ten splits: a text of 54,000 characters came back truncated with status 200. It never splits a text of this
- * length.
+ * APY splits longer texts anywhere (1,000 characters under load) and silently drops everything
+ * after ten splits: one of 54,000 characters came back truncated with status 200.
  */
 const PIECE_UNITS_MAX = 1000;
 

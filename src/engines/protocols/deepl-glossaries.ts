@@ -1,6 +1,6 @@
-// The dictionaries of teams that are stored at one DeepL server: found by name, made when first used, removed when no longer needed. Any
-// gateway may do any of that at any time: names hold team and content, and a dictionary that is missing is made again, unless it
-// exceeds DeepL's limits.
+// The dictionaries of teams that are stored at one DeepL server: found by name, made when first
+// used, removed when no longer needed. Any gateway may do any of that at any time: names hold team
+// and content, and a missing dictionary is made again, unless it exceeds DeepL's limits.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import type { AttemptFailure, EngineCall, EngineResponse, EngineWire, EngineWork } from '../../ports/engine.ts';
@@ -53,7 +53,7 @@ export class StoredGlossaries {
     this.#authorization = authorization;
   }
 
-  /** The id of the dictionary with this name, which `make` makes if the server has none; or why there is none. */
+  /** The id of the dictionary with this name, made by `make` if there is none; or a failure. */
   async id(name: string, wire: Calls, make: () => Promise<EngineCall>): Promise<{ readonly id: string } | AttemptFailure> {
     for (;;) {
       const known = this.#dictionaries.get(name);
@@ -86,8 +86,9 @@ export class StoredGlossaries {
       const made = judgeMade(await wire.call(await make()), name);
       if (made === 'glossary_refused') this.#refuse(name);
       if (typeof made === 'string') return made;
-      // Another gateway may have made it at the same time: all of them choose the same one, and the others are removed. A gateway that
-      // has chosen before it could see that one finds its own gone at the next use, and then finds the right one by its name.
+      // Other gateways may have made it at the same time: all choose the same one and remove the
+      // others. One that has chosen earlier finds its own gone at the next use, and this one by its
+      // name.
       const after = await this.#named(name, wire);
       const [first = made, ...others] = typeof after === 'string' ? [] : after;
       chosen = first;
@@ -115,8 +116,8 @@ export class StoredGlossaries {
   }
 
   /**
-   * Removes dictionaries of ours that this process has not used for a day and that are older than a day, and all but one of a name.
-   * One that another gateway still uses is made again by it.
+   * Removes ours that are older than a day and were not used here for one, and all but one of a
+   * name. A gateway that uses one makes it again.
    */
   async tidy(wire: Calls, nowMs: number): Promise<AttemptFailure | undefined> {
     this.#refused.clear();
@@ -223,7 +224,7 @@ function judgeMade(result: EngineResponse | AttemptFailure, name: string): Liste
   return listedOf({ ...read, name }) ?? 'wrong_shape';
 }
 
-/** DeepL's limits: UTF-8 bytes of a term or a translation, and of a whole dictionary as lines of TSV. */
+/** DeepL's limits: UTF-8 bytes of a term or translation, and of a dictionary as TSV. */
 const PHRASE_BYTES_MAX = 1024;
 const DICTIONARY_BYTES_MAX = 10 * 1024 * 1024;
 /** Control characters, line separators, and white space at either end. */
@@ -231,10 +232,10 @@ const UNFIT = /[\p{Cc}\u2028\u2029]|^\s|\s$/u;
 /** Characters of one piece of a body. */
 const PIECE_CHARACTERS = 65_536;
 
-/** Of dictionaries, which never change: the digest of the entries; `undefined` if they do not keep to the limits. */
+/** Dictionaries never change: the digest of the entries; `undefined` beyond the limits. */
 const digests = new WeakMap<EngineGlossary, Promise<string | undefined>>();
 
-/** Our names at DeepL: team, pair of base codes, digest of the entries. Nothing else there is ours. */
+/** Our names: team, pair of base codes, digest of the entries. Nothing else there is ours. */
 const NAME = /^lingate ([0-7][0-9A-HJKMNP-TV-Z]{25}) [a-z]{2,3}-[a-z]{2,3} [0-9a-f]{64}$/;
 
 /** The team of a name of ours; `undefined` for any other name. */
@@ -242,7 +243,7 @@ function teamInName(name: string): string | undefined {
   return NAME.exec(name)?.[1];
 }
 
-/** The name of the work's dictionary; `undefined` if it does not keep to the limits, or its language is the same on both sides. */
+/** The work's dictionary; `undefined` beyond the limits, or with the same language twice. */
 export async function nameOf(
   teamId: string,
   glossary: EngineGlossary,

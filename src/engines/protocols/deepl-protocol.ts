@@ -1,5 +1,5 @@
-// A DeepL-compatible API as an engine: as many texts per call as it accepts, dictionaries of teams stored there; an exhausted quota of
-// the operator is reported as such.
+// A DeepL-compatible API as an engine: as many texts per call as it accepts, dictionaries of teams
+// stored there; an exhausted quota of the operator is reported as such.
 import { setTimeout as delay } from 'node:timers/promises';
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
@@ -111,7 +111,7 @@ async function dictionaryOf(work: EngineWork, wire: EngineWire, authorization: s
   };
 }
 
-/** One request; with a dictionary that was removed meanwhile it is made again, and the request with it. */
+/** A dictionary that was removed meanwhile is made again, and the request with it. */
 async function translate(
   work: EngineWork,
   wire: EngineWire,
@@ -152,7 +152,7 @@ function optionsOf({ options }: EngineWork) {
   };
 }
 
-/** Splits texts in order, before the next would exceed the number or size limit. A text that is too large alone is sent alone. */
+/** Splits texts in order, by the number and size limits. One too large is sent alone. */
 function inRequests(text: readonly string[], bytesMax: number): string[][] {
   const requests: string[][] = [];
   let bytes = Infinity;

@@ -1,4 +1,5 @@
-// A file in the form of a call to an engine, what an engine says to it, and what its own file may be.
+// A file in the form of a call to an engine, what an engine says to it, and what its own file may
+// be.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineCall, EngineResponse, FileWork, ReplicaWire } from '../../ports/engine.ts';
@@ -8,7 +9,7 @@ import type { CallResult } from './json-call.ts';
 export const FILE_BYTES_MAX = 64 * 1_048_576;
 const PIECE_BYTES = 65_536;
 
-/** `fields` that are `undefined` are left out. The name is only its ending: names are the callers'. */
+/** `undefined` fields are left out. The name is only its ending: names are the callers'. */
 export function fileCall(
   path: string,
   { fileName, bytes }: FileWork,
@@ -33,7 +34,7 @@ export function fileCall(
   };
 }
 
-/** By these an engine refuses the file that it got: too long, of no format that it takes, or something in it is wrong. */
+/** An engine refuses a file by these: too long, of no format it takes, or broken. */
 const REFUSAL_STATUSES: readonly number[] = [400, 413, 415, 422];
 
 export function refusesFile({ status }: EngineResponse): boolean {
@@ -42,7 +43,7 @@ export function refusesFile({ status }: EngineResponse): boolean {
 
 const AGAIN_MS = 250;
 
-/** A call about a file that the engine has. One that fails is made again, so that the file is not translated and billed again. */
+/** About a file that the engine has: made again if it fails, so that it is not billed again. */
 export async function callAgain(wire: ReplicaWire, call: EngineCall): Promise<CallResult> {
   const first = await wire.call(call);
   if (typeof first !== 'string' && first.status === 200) return first;

@@ -1,5 +1,6 @@
-// What adapters share: requests with headers and JSON bodies, and answers parsed into JSON or classified by what is wrong. Engines that take one text
-// per call get a few at a time, and no text of only white space.
+// What adapters share: requests with headers and JSON bodies, and answers parsed into JSON or
+// classified by what is wrong. Engines that take one text per call get a few at a time, and no text
+// of only white space.
 import { nextTurn } from '../../core/turns.ts';
 import { parseJson } from '../../domain/json-body.ts';
 import type { JsonBounds } from '../../domain/json-body.ts';
@@ -24,19 +25,19 @@ const ERROR_BYTES_MAX = 16_384;
 const TRIAL_BYTES_MAX = 16_777_216;
 const KEY_REFUSED: readonly number[] = [401, 403];
 const JSON_BEGINS = /^\s{0,100}[[{]/;
-/** For lists of pairs, which are longer than any translation: 200 languages, each with all others as its targets. */
+/** For lists of pairs, longer than any translation: 200 languages, each with all others. */
 export const LIST_BOUNDS: JsonBounds = { containersMax: 10_000, membersMax: 20_000, valuesMax: 40_000 };
 /** Pairs that one turn of the event loop takes in: about a millisecond. */
 const PAIRS_PER_TURN = 1000;
 
-/** The fields common to all requests; callers may add more to the result. The client adds the request's id. */
+/** Common to all requests; callers may add more. The client adds the request's id. */
 export function headersOf({ traceparent }: EngineWork, contentType = 'application/json'): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': contentType };
   if (traceparent !== undefined) headers['traceparent'] = traceparent;
   return headers;
 }
 
-/** `authorization` is the full value of that field. Members of the body that are `undefined` are omitted. */
+/** `authorization` is the full value of that field. `undefined` members are omitted. */
 export function postJson(
   wire: Pick<EngineWire, 'call'>,
   work: EngineWork,
@@ -56,8 +57,8 @@ export function get(wire: Pick<EngineWire, 'call'>, path: string, authorization?
 }
 
 /**
- * Asks what no engine bills, before any caller does. Passed if the answer is JSON, whatever it says, and the key is not refused:
- * an address where something else answers is found this way.
+ * Asks what no engine bills, before any caller does. Passed with any JSON, unless the key is
+ * refused: shows an address where something else answers.
  */
 export async function trialBy(
   wire: Pick<EngineWire, 'call'>,
@@ -78,7 +79,7 @@ export function bearer(token: string | undefined): string | undefined {
   return token === undefined ? undefined : `Bearer ${token}`;
 }
 
-/** Any status except 200, including redirects, makes an answer unusable, whatever its body contains. */
+/** Any status but 200, with redirects, makes an answer unusable, whatever it contains. */
 export function jsonObjectOf(result: CallResult, bounds?: JsonBounds): JsonObject | AttemptFailure {
   const read = jsonValueOf(result, bounds);
   if (typeof read === 'string') return read;
@@ -106,12 +107,12 @@ export function stringsOf(value: unknown, count: number): readonly string[] | un
   return Array.isArray(value) && value.length === count && value.every((entry) => typeof entry === 'string') ? value : undefined;
 }
 
-/** The member `translations` of an answer in our own or DeepL's format, which must be exactly `count`. */
+/** The `translations` of an answer in our own or DeepL's format, exactly `count`. */
 export function translationsOf(result: CallResult, count: number): readonly Translation[] | AttemptFailure {
   const read = jsonValueOf(result);
   if (typeof read === 'string') return read;
   const entries = isJsonObject(read.value) ? read.value['translations'] : undefined;
-  // A truncated body can still be valid JSON, and some servers join the texts; then the number is the only sign.
+  // Truncated JSON can be valid, and some servers join texts: the number is the only sign.
   if (!Array.isArray(entries) || entries.length !== count) return 'wrong_shape';
   const translations: Translation[] = [];
   for (const entry of entries as unknown[]) {
@@ -128,8 +129,8 @@ export function unusable(failure: AttemptFailure): Attempt {
 }
 
 /**
- * Turns the pairs that an engine reports into a test for our codes. `theirs` maps our code to the one that a translation would
- * send; `undefined` if the engine has none.
+ * A test for our codes of the pairs that an engine reports. `theirs` maps our code to that of a
+ * translation; `undefined` if there is none.
  */
 export async function pairTestOf(
   pairs: Iterable<readonly [source: string, target: string]>,
@@ -153,7 +154,7 @@ export async function pairTestOf(
 const TEXTS_AT_ONCE = 4;
 const VISIBLE = /\S/;
 
-/** Translates every text separately, a few at a time. The first failure ends the attempt, and no further text is sent. */
+/** A few texts at a time. The first failure ends the attempt, and no further text is sent. */
 export async function eachText(
   text: readonly string[],
   translate: (text: string) => Promise<Translation | AttemptFailure>,
@@ -173,7 +174,7 @@ export async function eachText(
   return failure === undefined ? { kind: 'usable', translations } : { kind: 'unusable', failure };
 }
 
-/** Returns texts of only white space unchanged: engines strip them, and return nothing or something invented. */
+/** Texts of only white space stay as they are: engines strip them, or invent something. */
 export async function withoutBlanks(
   text: readonly string[],
   translate: (visible: readonly string[]) => Promise<Attempt>,

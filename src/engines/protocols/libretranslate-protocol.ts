@@ -1,4 +1,5 @@
-// LibreTranslate as an engine: all texts in one call if the source language is given, otherwise one call per text.
+// LibreTranslate as an engine: all texts in one call if the source language is given, otherwise one
+// call per text.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, FileWork, ReplicaWire, TranslatedFile, Translation } from '../../ports/engine.ts';
@@ -51,7 +52,7 @@ export const libreTranslateProtocol: EngineProtocol<typeof Options> = {
     return withoutBlanks(work.text, (text) => {
       if (work.detectionOnly === true) return eachText(text, (entry) => detect(entry, context));
       if (work.options.sourceLang !== undefined) return translateTogether(text, context);
-      // LibreTranslate assumes one language per array: texts in different languages would be translated from the wrong one.
+      // One language per array is assumed: others would be translated from the wrong one.
       return eachText(text, (entry) => translateAlone(entry, context));
     });
   },
@@ -86,7 +87,7 @@ async function translateFile(
   const read = jsonObjectOf(sent);
   if (typeof read === 'string') return read;
   const url = read['translatedFileUrl'];
-  // Its path alone, at the same replica: the server need not know its own address, and must not name another one.
+  // Its path alone: the server need not know its own address, and must not name another.
   const path = typeof url === 'string' ? DOWNLOAD.exec(url)?.[0] : undefined;
   if (path === undefined) return 'wrong_shape';
   const result = await callAgain(wire, { method: 'GET', path, headers: {}, body: undefined, answerBytesMax: FILE_BYTES_MAX });
@@ -157,7 +158,7 @@ function isDecoy(text: string, translated: string): boolean {
   return translated.length <= DECOY_UNITS_MAX && LETTER.test(text) && !LETTER.test(translated);
 }
 
-/** `codes` is the operator's mapping from our codes to theirs; keys may be regional or base codes. */
+/** `codes` is the operator's mapping from ours; keys may be regional or base codes. */
 export function libreTranslateCode(code: string, codes: Readonly<Record<string, string>>): string {
   const base = code.split('-', 1)[0]!;
   return codes[code] ?? codes[base] ?? base.toLowerCase();

@@ -1,5 +1,5 @@
-// MTranServer as an engine: one call for all texts if the source language is given; otherwise each is detected and translated
-// separately.
+// MTranServer as an engine: one call for all texts if the source language is given; otherwise each
+// is detected and translated separately.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, Translation } from '../../ports/engine.ts';

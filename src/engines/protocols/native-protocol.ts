@@ -22,7 +22,7 @@ function judge(response: EngineResponse, { text }: EngineWork): Attempt {
   return typeof translations === 'string' ? unusable(translations) : { kind: 'usable', translations };
 }
 
-/** The same body, with a large glossary as serialized in the store, so that no call has to serialize it again. */
+/** The same body, with a large glossary as the store has it, so that it is not serialized again. */
 function* bodyWith(work: EngineWork, id: string, pieces: EntryPieces): Generator<Uint8Array, void> {
   const rest = bodyOf({ ...work, options: { ...work.options, glossary: undefined } });
   yield Buffer.from(`${rest.slice(0, -1)},"glossary":{"id":${JSON.stringify(id)},"entries":`);
@@ -30,7 +30,7 @@ function* bodyWith(work: EngineWork, id: string, pieces: EntryPieces): Generator
   yield Buffer.from('}}');
 }
 
-/** `JSON.stringify` omits `undefined` members. Written out as a literal: iterating over the list of options takes twice as long. */
+/** `JSON.stringify` omits `undefined`. As a literal: iterating over options takes twice as long. */
 function bodyOf({ text, options }: Pick<EngineWork, 'text' | 'options'>): string {
   const { glossary } = options;
   const body: NamedOptions & { readonly text: readonly string[] } = {

@@ -1,5 +1,6 @@
-// A language model behind an OpenAI-compatible API as an engine: one call with all texts, then one call per text if that was
-// unusable. The system message is the same for every request, and output is judged: exactly the requested keys, and markup intact.
+// A language model behind an OpenAI-compatible API as an engine: one call with all texts, then one
+// call per text if that was unusable. The system message is the same for every request, and output
+// is judged: exactly the requested keys, and markup intact.
 import { countCharacters } from '../../domain/characters.ts';
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
@@ -84,7 +85,7 @@ async function translate(text: readonly string[], work: EngineWork, wire: Engine
   return typeof translations === 'string' ? { kind: 'unusable', failure: translations, tokens } : { kind: 'usable', translations, tokens };
 }
 
-/** One call per text: whatever spoiled the shared call then only affects its own, and models handle single texts better. */
+/** Whatever spoiled the shared call then affects one, and models handle single texts better. */
 async function translateEach(text: readonly string[], work: EngineWork, wire: EngineWire, settings: Settings): Promise<Attempt> {
   const spent: (EngineTokens | undefined)[] = [];
   const attempt = await eachText(text, async (entry) => {
@@ -144,7 +145,7 @@ function keyOf(index: number): string {
   return `t${index}`;
 }
 
-/** All of the caller's input, as JSON: whatever a text contains, it cannot break out of its string. */
+/** The caller's whole input as JSON: no text can break out of its string. */
 function userMessage(text: readonly string[], { options }: EngineWork): string {
   return JSON.stringify({
     source_language: options.sourceLang === undefined ? undefined : nameOf(options.sourceLang),
@@ -159,7 +160,7 @@ function userMessage(text: readonly string[], { options }: EngineWork): string {
   });
 }
 
-/** Requires exactly the keys of the texts. An array would leave their number open, and a wrong number is the most common error. */
+/** Exactly the texts' keys. An array leaves the number open: the most common error. */
 function answerSchema(texts: number): object {
   const keys = Array.from({ length: texts }, (_, index) => keyOf(index));
   const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string' }]));
@@ -180,7 +181,7 @@ function glossaryFor(text: readonly string[], { glossary }: TranslationOptions):
   return terms.length === 0 ? undefined : Object.fromEntries(terms);
 }
 
-/** A translation may be up to 6 times as long as its text plus 60 characters: anything longer is a reply, a story or a loop. */
+/** Up to 6 times as long as its text plus 60 characters: more is a reply, a story or a loop. */
 const LENGTH_FACTOR = 6;
 const LENGTH_MORE = 60;
 
