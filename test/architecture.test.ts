@@ -84,7 +84,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/event-record.ts',
     'stores/records/forget-team.ts',
     'stores/records/glossary-record.ts',
-    'stores/records/key-registry.ts',
+    'stores/records/team-registry.ts',
     'stores/records/over-records.ts',
     'stores/records/record-audit.ts',
     'stores/records/usage-rows.ts',

@@ -13,32 +13,28 @@ import {
   Account,
   auditEntry,
   auditWrites,
-  decideTeamChange,
   definePlugin,
   deletionEvent,
   eventNames,
   eventWrites,
+  firstCounts,
   forgetTeam,
   FURTHER_TAGS,
   HISTORY_DAYS,
   idBefore,
   isUnavailable,
-  keyRegistry,
   keysIn,
   overRecords,
   readPairs,
+  reportOf,
   RowHistory,
   SHARED_RECORDS,
   Slots,
   slotsOf,
   StoreError,
-  teamDifference,
-  teamEvent,
-  teamSummary,
-  withWindowUses,
+  teamRegistry,
 } from 'lingate';
 import type {
-  AccountRows,
   Audited,
   AuditedChange,
   ChargeRow,
@@ -50,7 +46,6 @@ import type {
   HeldReservation,
   KeyOwner,
   KeyRecord,
-  KeyUsage,
   KeyWrite,
   Ledger,
   NewBlob,
@@ -58,15 +53,16 @@ import type {
   NewTeam,
   RecordName,
   RecordSpace,
+  RunningPeriod,
   Store,
   StoredRecord,
   StoreUnavailable,
   Team,
-  TeamChange,
   StoredCounts,
   TeamPage,
   TeamRegistry,
-  Usage,
+  TeamRows,
+  TeamSpace,
   UsageRows,
   UsageSource,
   WholeAccount,
@@ -82,15 +78,14 @@ create table if not exists teams (
   team_id text primary key, created_order bigint generated always as identity, name text not null, plan text not null,
   limits json not null, balance_micro bigint not null, created_at_ms bigint not null, gone boolean not null default false,
   reference text, next_plan json,
-  -- Periods are counted from here: the creation, or the last change of their length.
-  anchor_ms bigint not null,
+  -- The one that runs.
+  period json not null,
   -- The requests within the last second.
   slots bytea not null default '', newest_ms bigint not null default 0);
 -- The balance before the first period that was copied from another store.
 alter table teams add column if not exists opening_micro bigint not null default 0;
 create table if not exists periods (
-  team_id text references teams on delete cascade, number int, start_ms bigint not null, end_ms bigint not null, plan text, limits json,
-  added_micro bigint not null default 0, deducted_micro bigint not null default 0, primary key (team_id, number));
+  team_id text references teams on delete cascade, number int, ended json not null, primary key (team_id, number));
 create table if not exists keys (
   key_id text primary key, created_order bigint generated always as identity, team_id text not null references teams on delete cascade,
   digest text unique, display text not null, label text not null, mode text not null, limits json not null,
@@ -110,7 +105,7 @@ create table if not exists uses (
   team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
   micro bigint not null, of_allowance bigint not null default 0, primary key (team_id, key_id, day, period));
 create table if not exists changes (
-  team_id text references teams on delete cascade, id text, request text not null, at_ms bigint not null, primary key (team_id, id));
+  team_id text references teams on delete cascade, id text, request text not null, until_ms bigint not null, primary key (team_id, id));
 -- A group is a team, or what all gateways share. An id without a value belongs to an index.
 create table if not exists records (
   group_id text, kind text, id text collate "C", value text not null, primary key (group_id, kind, id));
@@ -131,7 +126,6 @@ const WAIT_MS = 2000;
 const BIGINT = 20;
 /** The database or its server takes no writes. */
 const READ_ONLY = '25006';
-const DAY_MS = 86_400_000;
 const ALL_DAYS = { from: 0, to: 2 ** 31 - 1 };
 
 const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs",
@@ -146,6 +140,7 @@ interface OpenTeam {
   readonly nowMs: number;
   readonly team: Team;
   readonly account: Account;
+  readonly rows: TeamRows;
   /** Writes what the account has changed. */
   readonly flush: () => Promise<void>;
 }
@@ -221,6 +216,8 @@ class Database {
 
 /** What an operation reads of an account besides what every operation does. */
 interface Reads {
+  /** All keys, and changes that are remembered. */
+  readonly all?: true;
   readonly keyId?: string;
   readonly tag?: string | undefined;
   readonly glossaryId?: string | undefined;
@@ -265,17 +262,12 @@ async function opened(db: Rows, teamId: string, nowMs: number, reads: Reads = {}
 
 /** As it is stored; `undefined` if there is no such team, or only what it has left. */
 async function loaded(db: Rows, teamId: string, nowMs: number, reads: Reads = {}): Promise<OpenTeam | undefined> {
-  const [row] = await db<Team & { anchorMs: number; gone: boolean; slots: Buffer; newestMs: number }>(
-    `select ${TEAM}, t.anchor_ms as "anchorMs", gone, slots, newest_ms as "newestMs" from teams t where team_id = $1 for update`,
+  const [row] = await db<Team & { period: RunningPeriod; gone: boolean; slots: Buffer; newestMs: number }>(
+    `select ${TEAM}, t.period, gone, slots, newest_ms as "newestMs" from teams t where team_id = $1 for update`,
     [teamId],
   );
   if (row === undefined || row.gone) return undefined;
-  const { anchorMs, gone: _gone, slots, newestMs, ...team } = row;
-  const [bounds] = await db<{ number: number; startMs: number; endMs: number }>(
-    'select number, start_ms as "startMs", end_ms as "endMs" from periods where team_id = $1 order by number desc limit 1',
-    [teamId],
-  );
-  const period = { ...(bounds ?? { number: 0, startMs: 0, endMs: Number.MAX_SAFE_INTEGER }), anchorMs };
+  const { period, gone: _gone, slots, newestMs, ...team } = row;
   const reservations = await db<HeldReservation & { requestId: string }>(
     `select request_id as "requestId", until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro", period,
        of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1`,
@@ -290,11 +282,11 @@ async function loaded(db: Rows, teamId: string, nowMs: number, reads: Reads = {}
     slots: new Slots(slots, newestMs),
   };
   const rows = await rowsOf(db, teamId, reads, { uses, reservations, period: period.number });
-  const account = new Account(team, counts, new Map(reservations.map(({ requestId, ...held }) => [requestId, held])), rows.account);
-  return { db, nowMs, team, account, flush: () => flushed(db, account, rows.writes) };
+  const account = new Account(team, counts, new Map(reservations.map(({ requestId, ...held }) => [requestId, held])), rows.rows);
+  return { db, nowMs, team, account, rows: rows.rows, flush: () => flushed(db, account, rows.writes) };
 }
 
-interface UseOfKey extends Pick<KeyUsage, 'keyId' | 'characters' | 'requests'> {
+interface UseOfKey extends Pick<ChargeRow, 'keyId' | 'characters' | 'requests'> {
   readonly ofAllowance: number;
 }
 
@@ -318,8 +310,8 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
   const writes: (() => Promise<unknown>)[] = [];
   const keyIds = new Set([...reservations.map(({ keyId }) => keyId), ...(reads.keyId === undefined ? [] : [reads.keyId])]);
   const keys = await db<KeyRecord & { slots: Buffer; newestMs: number }>(
-    `select ${KEY}, slots, newest_ms as "newestMs" from keys k where team_id = $2 and key_id = any($3)`,
-    [0, teamId, [...keyIds]],
+    `select ${KEY}, slots, newest_ms as "newestMs" from keys k where team_id = $2 and ($4 or key_id = any($3)) order by created_order`,
+    [0, teamId, [...keyIds], reads.all === true],
   );
   const windows = await countsOf(db, teamId);
   const tags = new Set([
@@ -335,7 +327,17 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
   const records = new Map(found.map(({ table, id, value }) => [`${table} ${id}`, value]));
   const [tagged] = await db<{ count: number }>(`select count(*) from records where group_id = $1 and kind = 'tag_counts'`, [teamId]);
   let tagCount = tagged!.count;
-  const account: AccountRows = {
+  const changed = reads.all
+    ? await db<WholeAccount['changes'][number]>('select id, request, until_ms as "untilMs" from changes where team_id = $1', [teamId])
+    : [];
+  const rows: TeamRows = {
+    keyIds: () => keys.map(({ keyId }) => keyId),
+    changes: () => new Map(changed.map((one) => [one.id, one])),
+    putChange: (id, change) =>
+      void writes.push(async () => {
+        await db('delete from changes where team_id = $1 and id = $2', [teamId, id]);
+        if (change !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [teamId, id, change.request, change.untilMs]);
+      }),
     key(keyId) {
       const key = keys.find((one) => one.keyId === keyId);
       if (key === undefined) return undefined;
@@ -372,26 +374,12 @@ async function rowsOf(db: Rows, teamId: string, reads: Reads, { uses, reservatio
       },
       count: () => tagCount,
     },
-    endPeriod: ({ plan, limits }, number, endMs) =>
-      void writes.push(() =>
-        db('update periods set end_ms = $3, plan = $4, limits = $5 where team_id = $1 and number = $2', [
-          teamId,
-          number,
-          endMs,
-          plan,
-          JSON.stringify(limits),
-        ]),
-      ),
-    beginPeriod: ({ number, startMs, endMs }) =>
-      void writes.push(() =>
-        db('insert into periods (team_id, number, start_ms, end_ms) values ($1, $2, $3, $4)', [teamId, number, startMs, endMs]),
-      ),
-    planTookEffect: (before, after, atMs) =>
-      void writes.push(() =>
-        recordChange(db, atMs, before.nextPlan?.by, teamId, teamDifference(before, after), teamEvent('team_updated', after)),
-      ),
+    isCharged: (number) => number === period && uses.length > 0,
+    endPeriod: (ended) =>
+      void writes.push(() => db('insert into periods values ($1, $2, $3)', [teamId, ended.number, JSON.stringify(ended)])),
+    changed: (before, after, by, atMs) => void writes.push(() => recordChange(db, atMs, by, teamId, ...reportOf(before, after))),
   };
-  return { account, writes };
+  return { rows, writes };
 }
 
 async function putRequest(db: Rows, teamId: string, requestId: string, held: HeldReservation): Promise<void> {
@@ -409,17 +397,17 @@ async function flushed(db: Rows, account: Account, writes: (() => Promise<unknow
   for (const written of writes.splice(0)) await written();
   const { team, counts } = account;
   const { teamId } = team;
-  if (account.isTeamChanged) await putTeam(db, account.shown(), counts.period.anchorMs);
-  if (account.isChanged) {
-    await db('update teams set balance_micro = $2, anchor_ms = $3, slots = $4, newest_ms = $5 where team_id = $1', [
+  if (account.isTeamChanged) await putTeam(db, account.shown());
+  if (account.isChanged || account.isPeriodChanged) {
+    await db('update teams set balance_micro = $2, period = $3, slots = $4, newest_ms = $5 where team_id = $1', [
       teamId,
       counts.balanceMicro,
-      counts.period.anchorMs,
+      JSON.stringify(counts.period),
       Buffer.from(counts.slots.packed()),
       counts.slots.newestMs,
     ]);
   }
-  account.isChanged = account.isTeamChanged = false;
+  account.isChanged = account.isTeamChanged = account.isPeriodChanged = false;
   for (const key of account.keys.values()) {
     if (!key.isChanged) continue;
     const { lastUsedAtMs, slots } = key.use;
@@ -453,27 +441,26 @@ async function countsOf(db: Rows, teamId: string): Promise<Map<WindowSubject, St
 // Teams and keys, as operators manage them
 
 function registryOf(database: Database, { records, idempotency, audit }: Pick<Store, 'records' | 'idempotency' | 'audit'>): TeamRegistry {
-  return {
-    ...keyRegistry(records),
-    createTeam: (team, by) => database.transaction((db, nowMs) => createTeam(db, team, nowMs, by)),
-    listTeams: () => database.transaction((db) => db<Team>(`select ${TEAM} from teams t where not gone order by created_order`)),
+  const change = <T>(teamId: string, decide: (open: OpenTeam) => T) =>
+    database.team(
+      teamId,
+      async (open) => {
+        const answer = decide(open);
+        await open.flush();
+        return answer;
+      },
+      { all: true },
+    );
+  const space: TeamSpace = {
+    view: change,
+    change,
+    create: (team, begin) => database.transaction((db, nowMs) => createTeam(db, team, nowMs, begin)),
     pageTeams: (page) => database.transaction((db) => pageOf(db, page, 'not gone')),
-    pageSummaries: (page) =>
+    page: (page, show) =>
       database.transaction(async (db, nowMs) => {
         const teams = await lockedPageOf(db, page, 'not gone');
-        return eachOf(teams, async ({ teamId }) => teamSummary(await usageOf((await opened(db, teamId, nowMs))!)));
+        return eachOf(teams, async ({ teamId }) => show((await opened(db, teamId, nowMs, { all: true }))!));
       }),
-    findTeam: (teamId) => database.team(teamId, async ({ team }) => team),
-    updateTeam: (teamId, change, by) => database.team(teamId, (open) => updateTeam(open, change, by)),
-    async deleteTeam(teamId, { keepUsage }, by) {
-      const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
-      // Again by a repetition, after an interruption.
-      const failed = isUnavailable(deleted) ? deleted : await forgetTeam(teamId, keepUsage, { records, idempotency, audit });
-      return failed ?? deleted;
-    },
-    listKeys: (teamId) => database.team(teamId, (open) => keysOf(open)),
-    // Whether a commit waits for a replica is a setting of the server.
-    replicated: async () => undefined,
     findKeys: (search) =>
       database.transaction(async (db, nowMs) => {
         const [column, value] = 'digest' in search ? ['digest', search.digest] : ['display', search.display];
@@ -483,59 +470,42 @@ function registryOf(database: Database, { records, idempotency, audit }: Pick<St
         );
         return found;
       }),
-    usage: (teamId) => database.team(teamId, usageOf),
-    standing: (teamId) => database.team(teamId, async ({ account }) => account.standing()),
   };
+  // Whether a commit waits for a replica is a setting of the server.
+  return teamRegistry(space, records, async (teamId, { keepUsage }, by) => {
+    const deleted = await database.transaction((db, nowMs) => deleteTeam(db, teamId, keepUsage, nowMs, by));
+    // Again by a repetition, after an interruption.
+    const failed = isUnavailable(deleted) ? deleted : await forgetTeam(teamId, keepUsage, { records, idempotency, audit });
+    return failed ?? deleted;
+  });
 }
 
-async function createTeam(db: Rows, team: NewTeam, nowMs: number, by?: Audited): Promise<Team> {
+async function createTeam(db: Rows, team: NewTeam, nowMs: number, begin: (open: OpenTeam) => void): Promise<Team> {
   const { teamId, name, reference, plan, limits, balanceMicro } = team;
+  const { period } = firstCounts(balanceMicro, nowMs);
   const created = await db<{ teamId: string }>(
-    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms, reference) values ($1, $2, $3, $4, $5, $6, $6, $7)
+    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, period, reference) values ($1, $2, $3, $4, $5, $6, $7, $8)
      on conflict do nothing returning team_id as "teamId"`,
-    [teamId, name, plan, JSON.stringify(limits), balanceMicro, nowMs, reference],
+    [teamId, name, plan, JSON.stringify(limits), balanceMicro, nowMs, JSON.stringify(period), reference],
   );
   const [made] = await db<Team>(`select ${TEAM} from teams t where team_id = $1`, [teamId]);
   if (created.length === 0) return made!;
-  const { account, flush } = (await loaded(db, teamId, nowMs))!;
-  account.beginFirstPeriod(nowMs);
-  await flush();
-  await moveCredit(db, teamId, account.counts.period.number, balanceMicro);
-  await recordChange(db, nowMs, by, teamId, teamDifference(undefined, team), teamEvent('team_created', made!));
+  const open = (await loaded(db, teamId, nowMs))!;
+  begin(open);
+  await open.flush();
   return made!;
 }
 
-async function updateTeam({ db, nowMs, team, account, flush }: OpenTeam, change: TeamChange, by?: Audited) {
-  const { addMicro = 0, once } = change;
-  const { teamId } = team;
-  if (once !== undefined) await db('delete from changes where team_id = $1 and at_ms < $2', [teamId, nowMs - DAY_MS]);
-  const [known] = await db<{ request: string }>('select request from changes where team_id = $1 and id = $2', [teamId, once?.id]);
-  const found = { team, heldMicro: account.standing().heldMicro, known: known?.request };
-  const { answer, write: becomes } = decideTeamChange(found, change, by);
-  if (becomes === undefined) return answer;
-  if (once !== undefined) await db('insert into changes values ($1, $2, $3, $4)', [teamId, once.id, once.request, nowMs]);
-  if (becomes.beginsPeriod) account.endPeriodNow(nowMs);
-  account.setTeam(becomes.team);
-  if (becomes.beginsPeriod) account.beginPeriodNow(nowMs);
-  await flush();
-  await moveCredit(db, teamId, account.counts.period.number, addMicro);
-  await recordChange(db, nowMs, by, teamId, becomes.difference, teamEvent('team_updated', becomes.team));
-  return answer;
-}
-
-async function putTeam(db: Rows, { teamId, name, reference, plan, limits, balanceMicro, nextPlan }: Team, anchorMs: number): Promise<void> {
-  await db(
-    `update teams set name = $2, reference = $3, plan = $4, limits = $5, balance_micro = $6, next_plan = $7, anchor_ms = $8 where team_id = $1`,
-    [teamId, name, reference, plan, JSON.stringify(limits), balanceMicro, nextPlan && JSON.stringify(nextPlan), anchorMs],
-  );
-}
-
-async function moveCredit(db: Rows, teamId: string, period: number, micro: number): Promise<void> {
-  await db(
-    `update periods set added_micro = added_micro + greatest($3::bigint, 0), deducted_micro = deducted_micro - least($3::bigint, 0)
-     where team_id = $1 and number = $2`,
-    [teamId, period, micro],
-  );
+async function putTeam(db: Rows, { teamId, name, reference, plan, limits, balanceMicro, nextPlan }: Team): Promise<void> {
+  await db(`update teams set name = $2, reference = $3, plan = $4, limits = $5, balance_micro = $6, next_plan = $7 where team_id = $1`, [
+    teamId,
+    name,
+    reference,
+    plan,
+    JSON.stringify(limits),
+    balanceMicro,
+    nextPlan && JSON.stringify(nextPlan),
+  ]);
 }
 
 /** What is kept has no names: periods, days, and the keys that they name. */
@@ -546,16 +516,17 @@ async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: n
   await recordChange(db, nowMs, by, teamId, { before: { plan: known.plan }, after: {} });
   if (open !== undefined) await keepEvent(db, nowMs, teamId, deletionEvent(teamId));
   await db('delete from records where group_id = $1', [teamId]);
+  open?.account.endPeriodNow(nowMs);
+  await open?.flush();
   const used = await db(
-    `select 1 as one from uses where team_id = $1 union select 1 from periods where team_id = $1 and added_micro + deducted_micro > 0`,
+    `select 1 as one from uses where team_id = $1 union
+     select 1 from periods where team_id = $1 and (ended ->> 'addedMicro')::bigint + (ended ->> 'deductedMicro')::bigint > 0`,
     [teamId],
   );
   if (!keepUsage || used.length === 0) {
     await db('delete from teams where team_id = $1', [teamId]);
     return true;
   }
-  open!.account.endPeriodNow(nowMs);
-  await open!.flush();
   for (const table of ['requests', 'window_counts', 'changes', 'pieces']) await db(`delete from ${table} where team_id = $1`, [teamId]);
   await db(
     `update keys set digest = null, display = '', label = '', limits = '{}', revoked = true, last_used_at_ms = null where team_id = $1`,
@@ -575,7 +546,7 @@ async function pageOf(db: Rows, { after, limit, search = '', exact }: TeamPage, 
      and case when $4 then lower($3 collate "C") in (lower(name collate "C"), lower(reference collate "C"))
        else strpos(lower(concat_ws(E'\\n', name, reference, team_id) collate "C"), lower($3 collate "C")) > 0 end
      order by created_order limit $2`,
-    [after, limit, search, exact === true],
+    [after, Number.isFinite(limit) ? limit : null, search, exact === true],
   );
 }
 
@@ -597,19 +568,6 @@ async function keysOf({ db, nowMs, team }: Pick<OpenTeam, 'db' | 'nowMs' | 'team
   return rows;
 }
 
-async function usageOf(open: OpenTeam): Promise<Usage> {
-  const { db, team, account, nowMs } = open;
-  const { period, used, allowanceUsed } = account.counts;
-  const sums = await usesIn(db, team.teamId, period.number);
-  const keys = (await keysOf(open)).map((key): KeyUsage => {
-    const { characters = 0, requests = 0 } = sums.find(({ keyId }) => keyId === key.keyId) ?? {};
-    return { ...key, characters, requests };
-  });
-  const usage = { team, periodStartMs: period.startMs, periodEndMs: period.endMs, characters: used, allowanceUsed, keys };
-  const counts = await countsOf(db, team.teamId);
-  return withWindowUses(usage, (subject) => counts.get(subject), nowMs);
-}
-
 // Usage by day and period
 
 function usageSource(database: Database): UsageSource {
@@ -629,29 +587,24 @@ function usageSource(database: Database): UsageSource {
   };
 }
 
-/** The period that runs has no plan yet. */
 async function usageRows(db: Rows, team: Team, nowMs: number, { from, to }: DayRange): Promise<UsageRows> {
   const { teamId } = team;
-  const periods = await db<Omit<EndedPeriod, 'plan'> & { plan?: string }>(
-    `select number, start_ms as "startMs", end_ms as "endMs", plan, limits, added_micro as "addedMicro", deducted_micro as "deductedMicro"
-     from periods where team_id = $1 order by number`,
-    [teamId],
-  );
+  const periods = await db<{ ended: EndedPeriod }>('select ended from periods where team_id = $1 order by number', [teamId]);
   const charges = await db<ChargeRow>(
     `select key_id as "keyId", day, period, characters, requests, micro, of_allowance as "ofAllowance" from uses
      where team_id = $1 and day between $2 and $3`,
     [teamId, from, to],
   );
-  const [more] = await db<{ openingMicro: number; firstOpen?: number }>(
-    `select opening_micro as "openingMicro", (select min(period) from requests where team_id = $1) as "firstOpen" from teams where team_id = $1`,
+  const [more] = await db<{ openingMicro: number; period: RunningPeriod; gone: boolean; firstOpen?: number }>(
+    `select opening_micro as "openingMicro", period, gone, (select min(period) from requests where team_id = $1) as "firstOpen" from teams where team_id = $1`,
     [teamId],
   );
   return {
     team,
     keys: await keysOf({ db, nowMs, team }),
     charges,
-    ended: periods.filter((one): one is EndedPeriod => one.plan !== undefined),
-    period: periods.find(({ plan }) => plan === undefined),
+    ended: periods.map(({ ended }) => ended),
+    period: more!.gone ? undefined : more!.period,
     openingMicro: more!.openingMicro,
     firstOpen: more!.firstOpen ?? Infinity,
   };
@@ -839,7 +792,7 @@ const NOTHING = {
 async function wholeOf(db: Rows, { gone: _gone, ...team }: Team & { gone: boolean }, open: OpenTeam | undefined): Promise<WholeAccount> {
   const of = <Row extends object>(sql: string) => db<Row>(sql, [team.teamId]);
   const account = open?.account;
-  const { keys: all, period, firstOpen: _open, ...usage } = await usageRows(db, team, 0, ALL_DAYS);
+  const { keys: all, firstOpen: _open, ...usage } = await usageRows(db, team, 0, ALL_DAYS);
   const current = keysIn(usage.charges, account?.counts.period.number ?? 0);
   const stored = await of<{ keyId: string; digest?: string; slots: Buffer; newestMs: number }>(
     'select key_id as "keyId", digest, slots, newest_ms as "newestMs" from keys where team_id = $1',
@@ -856,7 +809,7 @@ async function wholeOf(db: Rows, { gone: _gone, ...team }: Team & { gone: boolea
   });
   return {
     ...usage,
-    period: period && account && { ...period, ...account.counts.period },
+    period: account?.counts.period,
     standing: account?.standing() ?? NOTHING,
     window: account?.counts.slots.entries() ?? [],
     windowCounts: [...(await countsOf(db, team.teamId))].map(([subject, counts]) => ({ subject, counts })),
@@ -865,7 +818,7 @@ async function wholeOf(db: Rows, { gone: _gone, ...team }: Team & { gone: boolea
       `select request_id as "requestId", until_ms as "untilMs", key_id as "keyId", characters, price_micro as "priceMicro",
        period as "periodNumber", of_allowance as "ofAllowance", tickets, tag from requests where team_id = $1`,
     ),
-    changes: await of(`select id, request, at_ms + ${DAY_MS} as "untilMs" from changes where team_id = $1`),
+    changes: await of('select id, request, until_ms as "untilMs" from changes where team_id = $1'),
     records: await of('select kind as table, id, value from records where group_id = $1'),
   };
 }
@@ -873,15 +826,29 @@ async function wholeOf(db: Rows, { gone: _gone, ...team }: Team & { gone: boolea
 async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
   const { team, period, ended, keys, window } = account;
   const { teamId, name, plan, limits, balanceMicro, createdAtMs } = team;
-  const anchorMs = period?.anchorMs ?? createdAtMs;
   await db(
-    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, anchor_ms, gone, opening_micro)
+    `insert into teams (team_id, name, plan, limits, balance_micro, created_at_ms, period, gone, opening_micro)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
-    [teamId, name, plan, JSON.stringify(limits), balanceMicro, createdAtMs, anchorMs, period === undefined, account.openingMicro],
+    [
+      teamId,
+      name,
+      plan,
+      JSON.stringify(limits),
+      balanceMicro,
+      createdAtMs,
+      JSON.stringify(period ?? {}),
+      period === undefined,
+      account.openingMicro,
+    ],
   );
-  await putTeam(db, team, anchorMs);
+  await putTeam(db, team);
   const slots = slotsOf(window);
-  await db('update teams set slots = $2, newest_ms = $3 where team_id = $1', [teamId, Buffer.from(slots.packed()), slots.newestMs]);
+  await db('update teams set period = $4, slots = $2, newest_ms = $3 where team_id = $1', [
+    teamId,
+    Buffer.from(slots.packed()),
+    slots.newestMs,
+    JSON.stringify(period ?? {}),
+  ]);
   for (const table of ['keys', 'periods', 'requests', 'window_counts', 'uses', 'changes'])
     await db(`delete from ${table} where team_id = $1`, [teamId]);
   await db('delete from records where group_id = $1', [teamId]);
@@ -899,14 +866,13 @@ async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
     return { ...key, ...used, revoked: key.status === 'revoked', disabled: key.status === 'disabled' };
   });
   await insert('keys', 'keyId digest display label mode limits revoked disabled createdAtMs lastUsedAtMs slots newestMs', states);
-  const periods = [...ended, ...(period === undefined ? [] : [{ ...period, plan: null, limits: null }])];
-  await insert('periods', 'number startMs endMs plan limits addedMicro deductedMicro', periods);
+  const periods = ended.map((one) => ({ number: one.number, ended: one }));
+  await insert('periods', 'number ended', periods);
   const requests = account.requests.map((one) => ({ ...one, period: one.periodNumber }));
   await insert('requests', 'requestId untilMs keyId characters priceMicro period ofAllowance tickets tag', requests);
   await insert('window_counts', 'subject counts', account.windowCounts);
   await insert('uses', 'keyId day period characters requests micro ofAllowance', account.charges);
-  const changes = account.changes.map((one) => ({ ...one, atMs: one.untilMs - DAY_MS }));
-  await insert('changes', 'id request atMs', changes);
+  await insert('changes', 'id request untilMs', account.changes);
   for (const record of account.records) await put(db, teamId, record);
 }
 

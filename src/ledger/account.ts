@@ -5,6 +5,7 @@ import type { LanguagePair } from '../domain/glossary.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import type { Micro } from '../domain/money.ts';
 import { dayOf, periodBy, sameLength } from '../domain/period.ts';
+import type { Audited } from '../domain/audit-entry.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { tagOfSubject, windowLimits } from '../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';
@@ -21,17 +22,18 @@ import type {
   Resolution,
   Verdict,
 } from '../ports/ledger.ts';
-import type { KeyRecord, Standing, Team } from '../ports/team-registry.ts';
+import type { BalanceOutOfBounds, CreditNotFree, KeyRecord, Standing, Team, TeamChange, Usage } from '../ports/team-registry.ts';
+import type { EndedPeriod, RunningPeriod } from '../ports/usage-history.ts';
 import { WindowCounts } from './counter.ts';
 import { KeyAccount } from './key-account.ts';
 import type { KeyUsed } from './key-account.ts';
 import { nearestRate, periodRefusal, rateRefusal, takePlaces, tooSmallWindow, windowRefusal, windowStandings } from './limit.ts';
 import type { LimitedSubject } from './limit.ts';
-import type { Slots } from './rate.ts';
+import { Slots } from './rate.ts';
 import { countTag, TagAccount } from './tag-account.ts';
 import type { TagRecords } from './tag-account.ts';
 import { TagUses } from './tag-uses.ts';
-import { withNextPlan } from './team-change.ts';
+import { changedTeam, withNextPlan } from './team-change.ts';
 
 /** What an open reservation holds, in the period in which it was made. */
 export interface HeldReservation {
@@ -59,11 +61,17 @@ export interface KeyCharge {
 /** What a store keeps of a team besides its record, keys, counters and reservations. Written whenever an account `isChanged`. */
 export interface AccountCounts {
   balanceMicro: Micro;
-  period: { readonly number: number; readonly startMs: number; readonly endMs: number; readonly anchorMs: number };
+  period: RunningPeriod;
   /** Charged in the period; of these, what is of the allowance. */
   used: number;
   allowanceUsed: number;
   readonly slots: Slots;
+}
+
+/** Of a new team, whose account `begin` begins. */
+export function firstCounts(balanceMicro: Micro, nowMs: number): AccountCounts {
+  const period = { number: 0, startMs: nowMs, endMs: Number.MAX_SAFE_INTEGER, anchorMs: nowMs, addedMicro: 0, deductedMicro: 0 };
+  return { balanceMicro, period, used: 0, allowanceUsed: 0, slots: new Slots() };
 }
 
 /** What an account needs of its store. Nothing waits: what is read is at hand, and what is written is so at the end at the latest. */
@@ -78,11 +86,11 @@ export interface AccountRows {
   /** The pairs of a glossary and their dictionaries. */
   pairs(glossaryId: string): readonly (LanguagePair & { readonly dictionaryId: string })[] | undefined;
   readonly tags: TagRecords;
-  /** `team`: with the plan and the numbers that the period had at its end. */
-  endPeriod(team: Team, number: number, endMs: number): void;
-  beginPeriod(period: AccountCounts['period']): void;
-  /** A plan that has waited takes effect: for the audit, and its event. */
-  planTookEffect(before: Team, after: Team, nowMs: number): void;
+  /** Whether anything was charged in this period, even without characters. */
+  isCharged(period: number): boolean;
+  endPeriod(ended: EndedPeriod): void;
+  /** The audit entry and the event of a change of the team, or of its creation; neither if nothing differs. */
+  changed(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): void;
 }
 
 export class Account {
@@ -98,8 +106,9 @@ export class Account {
   readonly #held = { characters: 0, ofAllowance: 0, micro: 0 };
   /** No lease ends before. */
   #leaseDueMs = Infinity;
-  /** Whether the counts, and the team's record, differ from what is stored. */
+  /** Whether the counts (of which `period` is rarely written), and the team's record, differ from what is stored. */
   isChanged = false;
+  isPeriodChanged = false;
   isTeamChanged = false;
 
   constructor(team: Team, counts: AccountCounts, reservations: Map<string, HeldReservation>, rows: AccountRows) {
@@ -136,40 +145,39 @@ export class Account {
     const before = this.shown();
     const { endMs, anchorMs } = this.counts.period;
     const { nextPlan, limits } = before;
-    this.#rows.endPeriod(before, this.counts.period.number, endMs);
+    this.#archivePeriod(endMs);
     const isOtherLength = nextPlan !== undefined && !sameLength(nextPlan.limits.period, limits.period);
     if (nextPlan !== undefined) {
-      this.setTeam(withNextPlan(before));
-      this.#rows.planTookEffect(before, this.shown(), nowMs);
+      this.#setTeam(withNextPlan(before));
+      this.#rows.changed(before, this.shown(), nextPlan.by, nowMs);
     }
     this.#beginPeriod(isOtherLength ? endMs : anchorMs, nowMs, endMs);
   }
 
-  /** Ends the period before its time. `team`: as it was until now. */
-  endPeriodNow(nowMs: number, team = this.shown()): void {
-    const { number, startMs, endMs } = this.counts.period;
-    this.#rows.endPeriod(team, number, Math.max(startMs, Math.min(endMs, nowMs)));
+  /** Ends the period before its time: another one is begun, or the team is deleted. */
+  endPeriodNow(nowMs: number): void {
+    const { startMs, endMs } = this.counts.period;
+    this.#archivePeriod(Math.max(startMs, Math.min(endMs, nowMs)));
   }
 
-  /** The next periods are counted from now. */
-  beginPeriodNow(nowMs: number): void {
-    this.#beginPeriod(nowMs, nowMs, nowMs);
-  }
-
-  /** A team's first period, which by the calendar may have begun before the team. */
-  beginFirstPeriod(nowMs: number): void {
-    this.#beginPeriod(nowMs, nowMs, -Infinity);
+  /** With the plan that it has had at last. Idle teams with short periods would fill the store: one without use is not kept. */
+  #archivePeriod(endMs: number): void {
+    const { anchorMs: _anchor, ...period } = this.counts.period;
+    const { number, addedMicro, deductedMicro } = period;
+    const { plan, limits } = this.team;
+    const isHeld = (): boolean => [...this.reservations.values()].some((held) => held.period === number);
+    if (this.counts.used + addedMicro + deductedMicro > 0 || this.#rows.isCharged(number) || isHeld())
+      this.#rows.endPeriod({ ...period, endMs, plan, limits });
   }
 
   /** The one that contains `nowMs`; by the calendar that may have begun before `fromMs`, when the last one ended. */
   #beginPeriod(anchorMs: number, nowMs: number, fromMs: number): void {
     const { startMs, endMs } = periodBy(this.team.limits.period, anchorMs, nowMs);
     const number = this.counts.period.number + 1;
-    this.counts.period = { number, startMs: Math.max(startMs, fromMs), endMs, anchorMs };
+    this.counts.period = { number, startMs: Math.max(startMs, fromMs), endMs, anchorMs, addedMicro: 0, deductedMicro: 0 };
     this.counts.used = this.counts.allowanceUsed = 0;
     this.#held.characters = this.#held.ofAllowance = 0;
-    this.#rows.beginPeriod(this.counts.period);
-    this.isChanged = true;
+    this.isChanged = this.isPeriodChanged = true;
   }
 
   // Admissions
@@ -440,8 +448,42 @@ export class Account {
 
   // What operators change and see
 
-  /** Takes effect with the next admission. */
-  setTeam(team: Team): void {
+  /** A new team begins (`firstCounts`): by the calendar its first period may have begun before; its balance is credit that was added. */
+  begin(by: Audited | undefined, nowMs: number): void {
+    this.#beginPeriod(nowMs, nowMs, -Infinity);
+    this.#moveCredit(this.counts.balanceMicro);
+    this.isTeamChanged = true;
+    this.#rows.changed(undefined, this.shown(), by, nowMs);
+  }
+
+  /**
+   * Takes effect with the next admission. Another length of the period ends the one that runs: what is added to the balance belongs to
+   * the next one. Throws a `RangeError` for a plan whose period is none.
+   */
+  change(change: TeamChange, by: Audited | undefined, nowMs: number): Team | BalanceOutOfBounds | CreditNotFree {
+    const { addMicro = 0, plan } = change;
+    const before = this.shown();
+    const balanceMicro = before.balanceMicro + addMicro;
+    if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
+    const freeMicro = before.balanceMicro - this.#held.micro;
+    if (addMicro < 0 && freeMicro + addMicro < 0) return { kind: 'credit_not_free', freeMicro };
+    const after = { ...changedTeam(before, change, by), balanceMicro };
+    const beginsPeriod = plan !== undefined && !sameLength(plan.limits.period, before.limits.period);
+    if (beginsPeriod) this.endPeriodNow(nowMs);
+    this.#setTeam(after);
+    if (beginsPeriod) this.#beginPeriod(nowMs, nowMs, nowMs);
+    if (addMicro !== 0) this.#moveCredit(addMicro);
+    this.#rows.changed(before, after, by, nowMs);
+    return after;
+  }
+
+  #moveCredit(micro: number): void {
+    const { addedMicro, deductedMicro, ...period } = this.counts.period;
+    this.counts.period = { ...period, addedMicro: addedMicro + Math.max(0, micro), deductedMicro: deductedMicro - Math.min(0, micro) };
+    this.isPeriodChanged = true;
+  }
+
+  #setTeam(team: Team): void {
     this.team = team;
     this.counts.balanceMicro = team.balanceMicro;
     this.#subject = this.#asSubject();
@@ -450,6 +492,18 @@ export class Account {
 
   shown(): Team {
     return { ...this.team, balanceMicro: this.counts.balanceMicro };
+  }
+
+  /** `keyIds`: of all its keys, in order of creation. */
+  usage(keyIds: readonly string[], nowMs: number): Usage {
+    const { period, used, allowanceUsed } = this.counts;
+    const uses = ({ counts, windows }: LimitedSubject) => (counts === undefined ? {} : { windows: counts.uses(windows, nowMs) });
+    const keys = keyIds.map((keyId) => {
+      const key = this.key(keyId)!;
+      return { ...key.shown(nowMs), ...key.used(), ...uses(key) };
+    });
+    const { startMs: periodStartMs, endMs: periodEndMs } = period;
+    return { team: this.shown(), periodStartMs, periodEndMs, characters: used, allowanceUsed, ...uses(this.#subject), keys };
   }
 
   standing(): Standing {

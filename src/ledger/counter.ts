@@ -1,16 +1,7 @@
 // Counters: what one subject (a team, a key, a tag) has used and holds in the windows that are running, from minute to month.
 import { windowAt } from '../domain/period.ts';
-import { keySubject, NO_WINDOWS, windowLimits, WINDOWS } from '../domain/window-limits.ts';
-import type {
-  Counted,
-  CountedWindow,
-  StoredCounts,
-  WindowLimit,
-  WindowName,
-  WindowNumber,
-  WindowSubject,
-  WindowUse,
-} from '../domain/window-limits.ts';
+import { WINDOWS } from '../domain/window-limits.ts';
+import type { Counted, CountedWindow, StoredCounts, WindowLimit, WindowName, WindowNumber, WindowUse } from '../domain/window-limits.ts';
 import type { TeamSummary, Usage } from '../ports/team-registry.ts';
 
 /** The first number that a request exceeds. */
@@ -133,23 +124,6 @@ function endOf(window: CountedWindow, nowMs: number): number {
 
 function isFarBefore({ startMs, endMs }: CountedWindow, nowMs: number): boolean {
   return nowMs < startMs - (endMs - startMs);
-}
-
-interface Limited {
-  readonly team: { readonly limits: { readonly windows: string } };
-  readonly keys: readonly { readonly keyId: string; readonly limits: { readonly windows?: string } }[];
-}
-
-/** A team's usage with what is used of the windows of the team and its keys; `counts`: what the store has of a subject. */
-export function withWindowUses<Uses extends Limited>(
-  usage: Uses,
-  counts: (subject: WindowSubject) => StoredCounts | undefined,
-  nowMs: number,
-): Uses {
-  const usesOf = (subject: WindowSubject, written = NO_WINDOWS): { readonly windows?: readonly WindowUse[] } =>
-    written === NO_WINDOWS ? {} : { windows: new WindowCounts(counts(subject)).uses(windowLimits(written), nowMs) };
-  const keys = usage.keys.map((key) => ({ ...key, ...usesOf(keySubject(key.keyId), key.limits.windows) }));
-  return { ...usage, ...usesOf('team', usage.team.limits.windows), keys };
 }
 
 /** A row of the list of teams: how many keys are active, the latest use of any, and the active one that is unused for longest. */

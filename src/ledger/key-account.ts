@@ -109,8 +109,12 @@ export class KeyAccount implements LimitedSubject {
 
   /** As lists show it at a moment. */
   shown(nowMs: number): KeyRecord {
-    const { record, use } = this;
-    const status = record.status === 'revoked' ? 'revoked' : keyStatus(record.status === 'disabled', record.limits, nowMs);
-    return { ...record, status, lastUsedAtMs: use.lastUsedAtMs };
+    return shownKey(this.record, this.use.lastUsedAtMs, nowMs);
   }
+}
+
+/** `record`: as it is stored, where its status ignores expiry. */
+export function shownKey(record: Omit<KeyRecord, 'lastUsedAtMs'>, lastUsedAtMs: number | undefined, nowMs: number): KeyRecord {
+  const status = record.status === 'revoked' ? 'revoked' : keyStatus(record.status === 'disabled', record.limits, nowMs);
+  return { ...record, status, lastUsedAtMs };
 }

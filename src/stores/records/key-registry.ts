@@ -8,7 +8,7 @@ import type { GroupChange, GroupHead, RecordSpace } from '../../ports/record-spa
 import type { KeyChange, KeyRecord, NewKey, TeamRegistry } from '../../ports/team-registry.ts';
 import { keyEvent } from './event-record.ts';
 
-export type KeyRegistry = Pick<TeamRegistry, 'createKey' | 'updateKey' | 'revokeKey'>;
+type KeyRegistry = Pick<TeamRegistry, 'createKey' | 'updateKey' | 'revokeKey'>;
 
 /** The part of a team registry that changes keys. */
 export function keyRegistry(space: RecordSpace): KeyRegistry {

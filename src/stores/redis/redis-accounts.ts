@@ -15,7 +15,7 @@ import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
 import type { RedisRecords } from './redis-records.ts';
-import type { RememberedChange } from './redis-team-registry.ts';
+import type { RememberedChange } from '../records/team-registry.ts';
 import { endedPeriods, usageRows } from './redis-usage.ts';
 import { DECISIONS_MAX, keyIdsOf, manyWrites, UNSETTLED } from './team-accounts.ts';
 import type { TeamAccounts, HashDraft } from './team-accounts.ts';

@@ -3,7 +3,7 @@
 import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { keyStatus } from '../../domain/key-limits.ts';
+import { shownKey } from '../../ledger/key-account.ts';
 import { keySubject, tagSubject } from '../../domain/window-limits.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import type {
@@ -149,7 +149,7 @@ export class RedisRecords implements RecordSpace {
       writeKey(key, draft);
     }
     const rows = new HashRows(group, draft, nowMs, await this.#parts.postbox.serial(audit?.by));
-    if (audit !== undefined) rows.keep(audit.by, { before: audit.before, after: audit.after }, undefined, keyId);
+    if (audit !== undefined) rows.report(audit.by, { before: audit.before, after: audit.after }, undefined, keyId);
     if (event !== undefined) rows.keepEvent(event);
   }
 
@@ -256,16 +256,15 @@ function headOf(fields: ReadonlyMap<string, string>, nowMs: number, keyId: strin
     nowMs,
     limits: readTeam(team, undefined).limits,
     period: { number, startMs, endMs },
-    key: key === undefined ? undefined : shownKey(key, fields, nowMs),
+    key: key === undefined ? undefined : fieldKey(key, fields, nowMs),
   };
 }
 
 /** A key's record as lists show it at a moment. */
-export function shownKey(text: string, fields: Pick<ReadonlyMap<string, string>, 'get'>, nowMs: number): KeyRecord {
+export function fieldKey(text: string, fields: Pick<ReadonlyMap<string, string>, 'get'>, nowMs: number): KeyRecord {
   const { record } = readKey(text);
   const used = fields.get(FIELD.used(record.keyId));
-  const status = record.status === 'revoked' ? 'revoked' : keyStatus(record.status === 'disabled', record.limits, nowMs);
-  return { ...record, status, lastUsedAtMs: used === undefined ? undefined : Number(used) };
+  return shownKey(record, used === undefined ? undefined : Number(used), nowMs);
 }
 
 function isNewlyLimited({ record }: KeyWrite, draft: HashDraft): boolean {

@@ -22,7 +22,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import { RedisJanitor } from './redis-janitor.ts';
 import { keyDirectory, RedisLink } from './redis-link.ts';
 import { RedisRecords } from './redis-records.ts';
-import { RedisTeamRegistry } from './redis-team-registry.ts';
+import { redisTeamRegistry } from './redis-teams.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
 import { RedisUsage } from './redis-usage.ts';
@@ -106,7 +106,7 @@ async function assembled(
   const index = new TeamIndex(link);
   const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency: over.idempotency });
   const replication = new Replication(link, target, commandTimeoutMs);
-  const teams = new RedisTeamRegistry({ link, accounts, index, postbox, records, erasure, replication });
+  const teams = redisTeamRegistry({ link, accounts, index, records, erasure, replication });
   const history = new RowHistory(new RedisUsage(accounts, index), nowMs, historyDays);
   const turns = new LedgerTurns({
     ...link.servers,

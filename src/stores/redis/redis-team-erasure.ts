@@ -86,15 +86,14 @@ export class RedisTeamErasure {
       draft.get(FIELD.team);
       if (account === undefined) {
         const known = JSON.parse(before!) as DeletedTeam;
-        rows.keep(by, { before: { plan: known.plan }, after: {} });
+        rows.report(by, { before: { plan: known.plan }, after: {} });
         draft.put(FIELD.deleted, JSON.stringify({ ...known, keepUsage } satisfies DeletedTeam));
       } else {
         account.catchUp(nowMs);
         const { plan, limits, createdAtMs } = account.team;
-        rows.keep(by, { before: { plan }, after: {} });
+        rows.report(by, { before: { plan }, after: {} });
         rows.keepEvent(deletionEvent(teamId));
-        const { number, startMs, endMs } = account.counts.period;
-        rows.endPeriod(account.shown(), number, Math.max(startMs, Math.min(endMs, nowMs)));
+        account.endPeriodNow(nowMs);
         draft.put(
           FIELD.deleted,
           JSON.stringify({

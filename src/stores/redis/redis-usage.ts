@@ -5,8 +5,9 @@ import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
-import { keysOf } from './redis-team-registry.ts';
+import { fieldKey } from './redis-records.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
+import { keyIdsOf } from './team-accounts.ts';
 import type { HashDraft, TeamAccounts } from './team-accounts.ts';
 import { FIELD, idIn, readBalance, readCharges, readOpen, readPeriod, readTeam } from './team-fields.ts';
 import { isFound } from './team-index.ts';
@@ -77,7 +78,7 @@ export function usageRows(
   const balanceMicro = left?.balanceMicro ?? readBalance(read.get(FIELD.balance)).micro;
   return {
     team,
-    keys: keysOf(draft, nowMs),
+    keys: keyIdsOf(read).map((keyId) => fieldKey(read.get(FIELD.key(keyId))!, read, nowMs)),
     charges,
     ended,
     period: running,

@@ -3,19 +3,19 @@
 import { auditId } from '../../domain/audit-entry.ts';
 import type { AuditDifference, Audited, AuditRecord } from '../../domain/audit-entry.ts';
 import { eventIds } from '../../domain/event-rules.ts';
-import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
+import { answered, answering, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keySubject } from '../../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
-import { Account } from '../../ledger/account.ts';
-import type { AccountCounts, AccountRows, HeldReservation } from '../../ledger/account.ts';
+import { Account, firstCounts } from '../../ledger/account.ts';
+import type { HeldReservation } from '../../ledger/account.ts';
 import type { KeyUsed } from '../../ledger/key-account.ts';
 import { Slots } from '../../ledger/rate.ts';
-import { teamDifference } from '../../domain/audit-entry.ts';
 import type { NewEvent } from '../../ports/record-space.ts';
-import type { KeyRecord, Team } from '../../ports/team-registry.ts';
-import { teamEvent } from '../records/event-record.ts';
-import type { EndedPeriod, RunningPeriod } from '../../ports/usage-history.ts';
+import type { KeyRecord, NewTeam, Team } from '../../ports/team-registry.ts';
+import { reportOf } from '../records/team-registry.ts';
+import type { OpenTeam, RememberedChange, TeamRows } from '../records/team-registry.ts';
+import type { EndedPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import { InTurn } from './redis-link.ts';
@@ -103,22 +103,22 @@ export function manyWrites(command: string, suffix: string, args: readonly strin
   return writes;
 }
 
-/** A team as it was read, brought up to date, while a change of it is decided. */
-export interface OpenTeam {
-  readonly account: Account;
+/** Of what a change is decided on. */
+interface DraftedTeam extends OpenTeam {
   readonly draft: HashDraft;
-  readonly nowMs: number;
   readonly rows: HashRows;
 }
 
 /** The rows of a team, as its account reads and writes them. `serial`: of its first audit entry. */
-export class HashRows implements AccountRows {
+export class HashRows implements TeamRows {
   readonly #draft: HashDraft;
   readonly #nowMs: number;
   #serial: number;
   readonly teamId: string;
   /** Keys of which reservations have ended. */
   readonly settledKeys = new Set<string>();
+  /** Set once it is made. */
+  account!: Account;
 
   constructor(teamId: string, draft: HashDraft, nowMs: number, serial: number) {
     [this.teamId, this.#draft, this.#nowMs, this.#serial] = [teamId, draft, nowMs, serial];
@@ -126,7 +126,7 @@ export class HashRows implements AccountRows {
 
   key(keyId: string): { readonly record: KeyRecord; readonly use: KeyUsed } | undefined {
     const text = this.#draft.peek(FIELD.key(keyId));
-    return text === undefined ? undefined : keyOf(text, this.#draft, this.period.number);
+    return text === undefined ? undefined : keyOf(text, this.#draft, this.account.counts.period.number);
   }
 
   windowCounts(subject: WindowSubject): StoredCounts | undefined {
@@ -153,7 +153,7 @@ export class HashRows implements AccountRows {
     return undefined;
   }
 
-  readonly tags: AccountRows['tags'] = {
+  readonly tags: TeamRows['tags'] = {
     get: (table, tag) => (table === 'tag_uses' ? readTagPieces(tag, (field) => this.#draft.get(field), []) : undefined),
     put: (table, tag, text) => {
       if (table !== 'tag_uses') return;
@@ -162,43 +162,38 @@ export class HashRows implements AccountRows {
     count: () => 0,
   };
 
-  get period(): RunningPeriod {
-    return readPeriod(this.#draft.get(FIELD.period)!);
+  isCharged(period: number): boolean {
+    return readCounter(this.#draft.get(FIELD.ofPeriod('team')), period).requests > 0;
   }
 
-  /** Idle teams with short periods would otherwise fill the server: one without use is not kept. */
-  endPeriod({ plan, limits }: Team, number: number, endMs: number): void {
-    const { anchorMs: _anchor, startMs, ...period } = this.period;
-    const { requests } = readCounter(this.#draft.get(FIELD.ofPeriod('team')), number);
-    if (requests + period.addedMicro + period.deductedMicro === 0 && !this.#isOpenIn(number)) return;
-    const ended: EndedPeriod = { ...period, number, startMs, endMs: Math.max(startMs, endMs), plan, limits };
-    this.#draft.further.push(['HSET', OF_TEAM.periods, String(number), JSON.stringify(ended)]);
+  endPeriod(ended: EndedPeriod): void {
+    this.#draft.further.push(['HSET', OF_TEAM.periods, String(ended.number), JSON.stringify(ended)]);
   }
 
-  #isOpenIn(number: number): boolean {
-    return [...this.#draft.read.keys()].some((field) => {
-      const text = idIn(field, FIELD.open('')) === undefined ? undefined : this.#draft.peek(field);
-      return text !== undefined && readOpen(text).period === number;
-    });
+  keyIds(): readonly string[] {
+    return keyIdsOf(this.#draft.read);
   }
 
-  beginPeriod(period: AccountCounts['period']): void {
-    this.#draft.put(FIELD.period, JSON.stringify({ ...period, addedMicro: 0, deductedMicro: 0 } satisfies RunningPeriod));
+  changes(): ReadonlyMap<string, RememberedChange> {
+    const changes = new Map<string, RememberedChange>();
+    for (const [field, text] of this.#draft.read) {
+      const id = idIn(field, 'once:');
+      if (id !== undefined) changes.set(id, JSON.parse(text) as RememberedChange);
+    }
+    return changes;
   }
 
-  planTookEffect(before: Team, after: Team): void {
-    this.keep(before.nextPlan?.by, teamDifference(before, after), teamEvent('team_updated', after));
+  putChange(id: string, change?: RememberedChange): void {
+    if (change === undefined) this.#draft.remove(FIELD.once(id));
+    else this.#draft.put(FIELD.once(id), JSON.stringify(change));
   }
 
-  /** Adds to what was added to the balance in the period that runs, or deducted. */
-  moveCredit(micro: number): void {
-    const { addedMicro, deductedMicro, ...period } = this.period;
-    const moved = { ...period, addedMicro: addedMicro + Math.max(0, micro), deductedMicro: deductedMicro - Math.min(0, micro) };
-    this.#draft.put(FIELD.period, JSON.stringify(moved satisfies RunningPeriod));
+  changed(before: Team | undefined, after: Team, by: Audited | undefined): void {
+    this.report(by, ...reportOf(before, after));
   }
 
   /** The audit entry and the event of a change, made with it. */
-  keep(by: Audited | undefined, difference: AuditDifference | undefined, event?: NewEvent, keyId?: string): void {
+  report(by: Audited | undefined, difference: AuditDifference | undefined, event?: NewEvent, keyId?: string): void {
     if (difference === undefined) return;
     if (event !== undefined) this.keepEvent(event);
     if (by === undefined) return;
@@ -238,9 +233,9 @@ export function keyIdsOf(fields: ReadonlyMap<string, string>): readonly string[]
 export function openAccount(draft: HashDraft, rows: HashRows): Account | undefined {
   const text = draft.peek(FIELD.team);
   if (text === undefined) return undefined;
-  const { addedMicro: _added, deductedMicro: _deducted, ...period } = rows.period;
+  const period = readPeriod(draft.get(FIELD.period)!);
   const balance = draft.peek(FIELD.balance);
-  const counts: AccountCounts = {
+  const counts = {
     balanceMicro: readBalance(balance).micro,
     period,
     used: readCounter(draft.peek(FIELD.ofPeriod('team')), period.number).used,
@@ -252,7 +247,7 @@ export function openAccount(draft: HashDraft, rows: HashRows): Account | undefin
     const id = idIn(field, 'open:');
     if (id !== undefined) reservations.set(id, readOpen(open));
   }
-  return new Account(readTeam(text, balance), counts, reservations, rows);
+  return (rows.account = new Account(readTeam(text, balance), counts, reservations, rows));
 }
 
 /** What follows from the reservations, where it differs; and the team's record, balance and windows. */
@@ -261,6 +256,7 @@ function writeAccount(account: Account, draft: HashDraft, settledKeys: ReadonlyS
   const { heldCharacters, allowanceHeld, heldMicro } = account.standing();
   const { number } = counts.period;
   if (account.isTeamChanged) draft.put(FIELD.team, teamText(team));
+  if (account.isPeriodChanged) draft.put(FIELD.period, JSON.stringify(counts.period));
   putBalance(draft, counts.balanceMicro, heldMicro);
   putHeld(draft, 'team', number, heldCharacters);
   putHeld(draft, 'test keys', number, allowanceHeld);
@@ -315,11 +311,11 @@ export class TeamAccounts {
    * Decides on a team that is up to date, and writes what that has changed, as if nothing else happened in between; `undefined` if there
    * is no such team. `frees`: a full server makes it too.
    */
-  change<T>(teamId: string, decide: (team: OpenTeam) => T, by?: Audited, frees = true): Promise<T | undefined> {
+  change<T>(teamId: string, decide: (team: DraftedTeam) => T, by?: Audited, frees = true): Promise<T | undefined> {
     return this.#changes.run(teamId, () => this.#change(teamId, decide, by, frees));
   }
 
-  async #change<T>(teamId: string, decide: (team: OpenTeam) => T, by: Audited | undefined, frees: boolean): Promise<T | undefined> {
+  async #change<T>(teamId: string, decide: (team: DraftedTeam) => T, by: Audited | undefined, frees: boolean): Promise<T | undefined> {
     const serial = await this.#postbox.serial(by);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
       const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
@@ -334,6 +330,38 @@ export class TeamAccounts {
       if (!draft.isChanged || (await this.write(teamId, draft, frees))) return result;
     }
     throw storeErrorOf(UNSETTLED);
+  }
+
+  /** What is shown of a team that is up to date. */
+  async view<T>(teamId: string, show: (team: OpenTeam) => T): Promise<T | undefined> {
+    for (;;) {
+      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+      const rows = new HashRows(teamId, draft, nowMs, 0);
+      const account = openAccount(draft, rows);
+      if (account === undefined) return undefined;
+      account.catchUp(nowMs);
+      if (!account.isChanged) return show({ account, rows, nowMs });
+      answered(await this.catchUp(teamId));
+    }
+  }
+
+  /** The team, which `begin` has begun unless it was there. */
+  async create(team: NewTeam, begin: (team: OpenTeam) => void, by: Audited | undefined): Promise<Team> {
+    const { teamId, balanceMicro } = team;
+    const serial = await this.#postbox.serial(by);
+    for (;;) {
+      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+      const known = draft.get(FIELD.team);
+      if (draft.get(FIELD.deleted) !== undefined) throw new RangeError(`team ${teamId} was deleted; use another id.`);
+      if (known !== undefined) return readTeam(known, draft.read.get(FIELD.balance));
+      const rows = new HashRows(teamId, draft, nowMs, serial);
+      const made = { ...team, createdAtMs: nowMs };
+      const account = (rows.account = new Account(made, firstCounts(balanceMicro, nowMs), new Map(), rows));
+      begin({ account, rows, nowMs });
+      draft.put(FIELD.balance, JSON.stringify({ micro: balanceMicro, held: 0 }));
+      writeAccount(account, draft, rows.settledKeys);
+      if (await this.write(teamId, draft, false)) return made;
+    }
   }
 
   async read(teamId: string): Promise<HashDraft> {

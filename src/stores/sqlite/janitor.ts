@@ -23,17 +23,18 @@ const SQL = {
       SELECT team FROM accounts WHERE period_end_ms <= $now UNION SELECT team FROM operations WHERE until_ms <= $now)
     LIMIT ${TEAMS_MAX}`),
   // A period is dropped with its use; what it has moved goes into the balance before the next one.
-  old: tuples<[team: number, no: number, movedMicro: number]>(`SELECT p.team, p.no, added_micro - deducted_micro
-      - (SELECT coalesce(sum(micro), 0) FROM usage u WHERE u.team = p.team AND u.period_no = p.no) FROM periods p
-    WHERE p.plan IS NOT NULL AND p.end_ms < ? AND p.team > ? ORDER BY p.team, p.no LIMIT ${TEAMS_MAX}`),
+  old: tuples<[id: string, movedMicro: number]>(`SELECT id, value ->> 'addedMicro' - value ->> 'deductedMicro'
+      - (SELECT coalesce(sum(micro), 0) FROM usage u WHERE u.team = r.team AND u.period_no = CAST(r.id AS INTEGER)) FROM records r
+    WHERE r.team = ? AND r.kind = 'periods' AND value ->> 'endMs' < ? ORDER BY CAST(id AS INTEGER) LIMIT ${TEAMS_MAX}`),
   openIn: 'SELECT 1 FROM operations WHERE team = ? AND period_no <= ? LIMIT 1',
   moveOpening: 'UPDATE teams SET opening_micro = opening_micro + ? WHERE no = ?',
-  dropPeriod: 'DELETE FROM periods WHERE team = ? AND no = ?',
+  dropPeriod: "DELETE FROM records WHERE team = ? AND kind = 'periods' AND id = ?",
   dropUse: `DELETE FROM usage WHERE (team, key, period_no, day) IN (SELECT team, key, period_no, day FROM usage u
-    WHERE u.team = ? AND u.day < ? AND NOT EXISTS (SELECT 1 FROM periods p WHERE p.team = u.team AND p.no = u.period_no) LIMIT ${ROWS_MAX})`,
+    WHERE u.team = ? AND u.day < ? AND u.period_no NOT IN (SELECT period_no FROM accounts a WHERE a.team = u.team)
+      AND NOT EXISTS (SELECT 1 FROM records r WHERE r.team = u.team AND r.kind = 'periods' AND r.id = CAST(u.period_no AS TEXT)) LIMIT ${ROWS_MAX})`,
   teamsAfter: tuples<[no: number, teamId: string]>(`SELECT no, team_id FROM teams WHERE no > ? ORDER BY no LIMIT ${TEAMS_MAX}`),
   eraseUseless: `UPDATE teams SET erasure = 1 WHERE no = $team AND erasure = ${ONLY_USAGE_LEFT}
-    AND NOT EXISTS (SELECT 1 FROM usage WHERE team = $team) AND NOT EXISTS (SELECT 1 FROM periods WHERE team = $team)`,
+    AND NOT EXISTS (SELECT 1 FROM usage WHERE team = $team) AND NOT EXISTS (SELECT 1 FROM records WHERE team = $team AND kind = 'periods')`,
 };
 
 type Parts = Pick<SqliteParts, 'database' | 'clock' | 'log' | 'group' | 'accounts' | 'audit' | 'idempotency' | 'blobs' | 'historyDays'> & {
@@ -104,8 +105,8 @@ export class Janitor {
   #retain(no: number, nowMs: number): boolean {
     const { historyDays } = this.#parts;
     const first = dayOf(nowMs) - historyDays;
-    for (const [team, number, movedMicro] of this.#sql.old.all(nowMs - historyDays * DAY_MS, no - 1)) {
-      if (team !== no || this.#sql.openIn.get(no, number) !== undefined) break;
+    for (const [number, movedMicro] of this.#sql.old.all(no, nowMs - historyDays * DAY_MS)) {
+      if (this.#sql.openIn.get(no, Number(number)) !== undefined) break;
       this.#sql.moveOpening.run(movedMicro, no);
       this.#sql.dropPeriod.run(no, number);
     }

@@ -5,7 +5,7 @@ import { StoreError } from '../../domain/store-unavailable.ts';
 /** Marks the file as Lingate's ("LGAT"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x4c474154;
 /** `PRAGMA user_version` of a file with these tables. */
-export const SCHEMA = 33;
+export const SCHEMA = 34;
 
 /** States of a team's deletion: from the first on it does not exist; the last is a team of which only the usage is left. */
 export const NOT_ERASED = 0;
@@ -36,16 +36,11 @@ CREATE INDEX unfinished_erasures ON teams (no) WHERE erasure BETWEEN 1 AND 2;
 CREATE TABLE accounts (
   team INTEGER PRIMARY KEY, balance_micro INTEGER NOT NULL CHECK (balance_micro ${WHOLE}),
   period_no INTEGER NOT NULL, period_start_ms INTEGER NOT NULL, period_end_ms INTEGER NOT NULL, anchor_ms INTEGER NOT NULL,
+  added_micro INTEGER NOT NULL DEFAULT 0, deducted_micro INTEGER NOT NULL DEFAULT 0,
   used_characters INTEGER NOT NULL CHECK (used_characters ${WHOLE}), allowance_used INTEGER NOT NULL CHECK (allowance_used ${WHOLE}),
   window_newest_ms INTEGER NOT NULL DEFAULT 0, window BLOB NOT NULL DEFAULT x''
 ) STRICT;
 CREATE INDEX accounts_by_end ON accounts (period_end_ms);
--- The plan and its numbers are those at the end of the period; null while it runs.
-CREATE TABLE periods (
-  team INTEGER, no INTEGER, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, plan TEXT, limits TEXT CHECK (json_valid(limits)),
-  added_micro INTEGER NOT NULL DEFAULT 0 CHECK (added_micro >= 0),
-  deducted_micro INTEGER NOT NULL DEFAULT 0 CHECK (deducted_micro >= 0), PRIMARY KEY (team, no)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE keys (
   no INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE, team INTEGER NOT NULL, digest TEXT UNIQUE, display TEXT NOT NULL, mode TEXT NOT NULL,
   -- The key as ports have it; its status ignores expiry.
@@ -55,9 +50,6 @@ CREATE INDEX keys_of_team ON keys (team);
 CREATE TABLE key_accounts (
   team INTEGER, key INTEGER, last_used_at_ms INTEGER NOT NULL DEFAULT 0, window_newest_ms INTEGER NOT NULL DEFAULT 0,
   window BLOB NOT NULL DEFAULT x'', PRIMARY KEY (team, key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE window_counts (
-  team INTEGER, subject TEXT, counts TEXT NOT NULL CHECK (json_valid(counts)), PRIMARY KEY (team, subject)
 ) STRICT, WITHOUT ROWID;
 -- What was charged: all that is shown or invoiced is a sum of these.
 CREATE TABLE usage (
@@ -73,9 +65,8 @@ CREATE TABLE operations (
   period_no INTEGER NOT NULL, of_allowance INTEGER NOT NULL, tickets TEXT, tag TEXT, PRIMARY KEY (request_id, team)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_leases ON operations (team, until_ms);
-CREATE TABLE changes (
-  team INTEGER, id TEXT, request TEXT NOT NULL, until_ms INTEGER NOT NULL, PRIMARY KEY (team, id)
-) STRICT, WITHOUT ROWID;
+-- Those of the record space; and of each team, as JSON, 'periods' that have ended, by number, 'changes' that are remembered, by id, and
+-- 'windows', what subjects have used of their limits by minute to month.
 CREATE TABLE records (
   team INTEGER, kind TEXT, id TEXT, value TEXT NOT NULL, PRIMARY KEY (team, kind, id)
 ) STRICT, WITHOUT ROWID;

@@ -1,18 +1,22 @@
 // Teams' accounts between transactions: each is read once and stays in memory until another process has written to the file, and
 // what operations have changed is written once, before the COMMIT.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { teamDifference } from '../../domain/audit-entry.ts';
+import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
+import type { KeyDigest } from '../../domain/api-key.ts';
 import type { RequestTag } from '../../domain/request-tag.ts';
 import type { StoredCounts, WindowSubject, WindowTickets } from '../../domain/window-limits.ts';
 import { Account } from '../../ledger/account.ts';
-import type { AccountCounts, AccountRows, HeldReservation, KeyCharge } from '../../ledger/account.ts';
+import type { AccountCounts, HeldReservation, KeyCharge } from '../../ledger/account.ts';
 import { Slots } from '../../ledger/rate.ts';
 import type { TagTable } from '../../ledger/tag-account.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { NewEvent } from '../../ports/record-space.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
+import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import { readPairs } from '../records/glossary-record.ts';
-import { teamEvent } from '../records/event-record.ts';
-import { NOT_ERASED } from './schema.ts';
+import { reportOf } from '../records/team-registry.ts';
+import type { RememberedChange, TeamRows } from '../records/team-registry.ts';
+import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SharedWrites } from './sqlite-records.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
@@ -28,6 +32,8 @@ type BooksRow = [
   startMs: number,
   endMs: number,
   anchorMs: number,
+  addedMicro: number,
+  deductedMicro: number,
   used: number,
   allowanceUsed: number,
   newestMs: number,
@@ -49,7 +55,7 @@ type KeyRow = [no: number, record: string, lastUsedAtMs: number, newestMs: numbe
 const SQL = {
   version: tuples<[SQLOutputValue]>('PRAGMA data_version'),
   team: tuples<BooksRow>(`SELECT t.no, t.record, b.balance_micro, b.period_no, b.period_start_ms, b.period_end_ms, b.anchor_ms,
-      b.used_characters, b.allowance_used, b.window_newest_ms, b.window
+      b.added_micro, b.deducted_micro, b.used_characters, b.allowance_used, b.window_newest_ms, b.window
     FROM teams t JOIN accounts b ON b.team = t.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
   open: tuples<HeldRow>(`SELECT o.request_id, o.until_ms, k.key_id, o.characters, o.price_micro, o.period_no, o.of_allowance, o.tickets, o.tag
     FROM operations o JOIN keys k ON k.no = o.key WHERE o.team = ?`),
@@ -58,12 +64,19 @@ const SQL = {
   keyUsage: tuples<[characters: number, requests: number]>(
     'SELECT coalesce(sum(characters), 0), coalesce(sum(requests), 0) FROM usage WHERE team = ? AND key = ? AND period_no = ?',
   ),
+  putTeam: tuples<[no: number]>(`INSERT INTO teams (team_id, name, reference, record, erasure, opening_micro) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (team_id) DO UPDATE SET name = excluded.name, reference = excluded.reference, record = excluded.record,
+      erasure = excluded.erasure, opening_micro = excluded.opening_micro RETURNING no`),
+  putAccount: `INSERT OR REPLACE INTO accounts (team, balance_micro, period_no, period_start_ms, period_end_ms, anchor_ms, added_micro,
+    deducted_micro, used_characters, allowance_used, window_newest_ms, window) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertKey: tuples<[no: number]>('INSERT INTO keys (key_id, team, digest, display, mode, record) VALUES (?, ?, ?, ?, ?, ?) RETURNING no'),
+  insertKeyAccount: 'INSERT INTO key_accounts (team, key, last_used_at_ms, window_newest_ms, window) VALUES (?, ?, ?, ?, ?)',
   writeTeam: 'UPDATE teams SET name = ?, reference = ?, record = ? WHERE no = ?',
   write: 'UPDATE accounts SET balance_micro = ?, used_characters = ?, allowance_used = ?, window_newest_ms = ?, window = ? WHERE team = ?',
-  enterPeriod: 'UPDATE accounts SET period_no = ?, period_start_ms = ?, period_end_ms = ?, anchor_ms = ? WHERE team = ?',
+  writePeriod: `UPDATE accounts SET period_no = ?, period_start_ms = ?, period_end_ms = ?, anchor_ms = ?, added_micro = ?, deducted_micro = ?
+    WHERE team = ?`,
   writeKey: 'UPDATE key_accounts SET last_used_at_ms = ?, window_newest_ms = ?, window = ? WHERE team = ? AND key = ?',
-  windowCounts: tuples<[counts: string]>('SELECT counts FROM window_counts WHERE team = ? AND subject = ?'),
-  writeWindowCounts: 'INSERT OR REPLACE INTO window_counts (team, subject, counts) VALUES (?, ?, ?)',
+  keyIds: tuples<[keyId: string]>('SELECT key_id FROM keys WHERE team = ? ORDER BY no'),
   charge: `INSERT INTO usage (team, key, period_no, day, characters, requests, micro, of_allowance) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET characters = characters + excluded.characters, requests = requests + excluded.requests,
       micro = micro + excluded.micro, of_allowance = of_allowance + excluded.of_allowance`,
@@ -74,19 +87,25 @@ const SQL = {
   record: tuples<[value: string]>('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?'),
   putRecord: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
   countTags: tuples<[count: number]>("SELECT count(*) FROM records WHERE team = ? AND kind = 'tag_counts'"),
-  endPeriod: 'UPDATE periods SET end_ms = ?, plan = ?, limits = ? WHERE team = ? AND no = ?',
-  // Idle teams with short periods would otherwise fill the file.
-  dropIfUnused: `DELETE FROM periods WHERE team = $team AND no = $no AND added_micro + deducted_micro = 0
-    AND NOT EXISTS (SELECT 1 FROM usage u WHERE u.team = $team AND u.period_no = $no)
-    AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.team = $team AND o.period_no = $no)`,
-  beginPeriod: 'INSERT INTO periods (team, no, start_ms, end_ms) VALUES (?, ?, ?, ?)',
+  records: tuples<[id: string, value: string]>('SELECT id, value FROM records WHERE team = ? AND kind = ?'),
+  removeRecord: 'DELETE FROM records WHERE team = ? AND kind = ? AND id = ?',
+  isCharged: 'SELECT 1 FROM usage WHERE team = ? AND period_no = ? LIMIT 1',
 };
 
-/** An account with the number of its row. */
 export interface OpenAccount {
-  readonly no: number;
   readonly account: Account;
-  readonly rows: AccountRows & { flush(): void };
+  readonly rows: FileRows;
+}
+
+/** The rows of a team; what a whole account and a new key are written with, too. */
+interface FileRows extends TeamRows {
+  /** Of the team's own row. */
+  readonly no: number;
+  addKey(record: Omit<KeyRecord, 'lastUsedAtMs'>, digest: KeyDigest | undefined, lastUsedAtMs?: number, slots?: Slots): void;
+  /** Adds to what is charged already. */
+  putCharge(charge: ChargeRow): void;
+  putRecord(kind: string, id: string, value: string): void;
+  flush(): void;
 }
 
 export class SqliteAccounts {
@@ -142,28 +161,44 @@ export class SqliteAccounts {
     return open;
   }
 
+  /** Writes the rows of a team that is made, or replaced; without counts, only its usage is left. Returns how the others are written. */
+  put({ balanceMicro, ...record }: Team, counts: AccountCounts | undefined, openingMicro = 0): FileRows {
+    const { teamId, name, reference = null } = record;
+    const erasure = counts === undefined ? ONLY_USAGE_LEFT : NOT_ERASED;
+    const [no] = this.#sql.putTeam.get(teamId, name, reference, JSON.stringify(record), erasure, openingMicro)!;
+    if (counts !== undefined) {
+      const { period, used, allowanceUsed, slots } = counts;
+      const { number, startMs, endMs, anchorMs, addedMicro, deductedMicro } = period;
+      const columns = [number, startMs, endMs, anchorMs, addedMicro, deductedMicro, used, allowanceUsed, slots.newestMs] as const;
+      this.#sql.putAccount.run(no, balanceMicro, ...columns, slots.packed());
+    }
+    return new WrittenRows(this.#sql, no, this.#writes);
+  }
+
   /** As it is stored, and no longer in memory. */
   read(teamId: string): OpenAccount | undefined {
     const row = this.#sql.team.get(teamId);
     if (row === undefined) return undefined;
-    const [no, record, balanceMicro, number, startMs, endMs, anchorMs, used, allowanceUsed, newestMs, window] = row;
+    const [no, record, balanceMicro, number, startMs, endMs, anchorMs, addedMicro, deductedMicro, used, allowanceUsed, newestMs, window] =
+      row;
     const held = this.#sql.open.all(no).map((one): [string, HeldReservation] => [one[0], heldOf(one)]);
     const counts: AccountCounts = {
       balanceMicro,
-      period: { number, startMs, endMs, anchorMs },
+      period: { number, startMs, endMs, anchorMs, addedMicro, deductedMicro },
       used,
       allowanceUsed,
       slots: new Slots(window, newestMs),
     };
-    const rows = new TeamRows(this.#sql, no, this.#writes);
+    const rows = new WrittenRows(this.#sql, no, this.#writes);
     const account = new Account({ ...(JSON.parse(record) as Team), balanceMicro }, counts, new Map(held), rows);
     rows.account = account;
-    return { no, account, rows };
+    return { account, rows };
   }
 
   /** Writes what has changed; called before a COMMIT, and before rows are read otherwise. */
   flush(): void {
-    for (const { no, account, rows } of this.#touched) {
+    for (const { account, rows } of this.#touched) {
+      const { no } = rows;
       rows.flush();
       if (account.isTeamChanged) {
         const { balanceMicro: _balance, ...record } = account.team;
@@ -174,115 +209,149 @@ export class SqliteAccounts {
         // `get`, because `run` builds a result, which takes a quarter of a microsecond.
         this.#sql.write.get(balanceMicro, used, allowanceUsed, slots.newestMs, slots.packed(), no);
       }
-      account.isChanged = account.isTeamChanged = false;
+      if (account.isPeriodChanged) {
+        const { number, startMs, endMs, anchorMs, addedMicro, deductedMicro } = account.counts.period;
+        this.#sql.writePeriod.run(number, startMs, endMs, anchorMs, addedMicro, deductedMicro, no);
+      }
+      account.isChanged = account.isTeamChanged = account.isPeriodChanged = false;
     }
     this.#touched.clear();
   }
 }
 
 /** The rows of a team, as its account reads and writes them. */
-class TeamRows implements AccountRows {
+class WrittenRows implements FileRows {
   readonly #sql: Statements<typeof SQL>;
-  readonly #no: number;
+  readonly no: number;
   readonly #writes: SharedWrites;
   readonly #keys = new Map<string, number>();
   /** What is charged in this transaction, by key, period and day. */
-  readonly #charges = new Map<string, { readonly charge: KeyCharge; characters: number; requests: number; micro: number; free: number }>();
+  readonly #charges = new Map<string, { -readonly [Name in keyof ChargeRow]: ChargeRow[Name] }>();
   /** Set once it is made. */
   account!: Account;
 
   constructor(sql: Statements<typeof SQL>, no: number, writes: SharedWrites) {
-    [this.#sql, this.#no, this.#writes] = [sql, no, writes];
+    [this.#sql, this.no, this.#writes] = [sql, no, writes];
   }
 
-  key(keyId: string): ReturnType<AccountRows['key']> {
-    const row = this.#sql.key.get(keyId, this.#no);
+  key(keyId: string): ReturnType<TeamRows['key']> {
+    const row = this.#sql.key.get(keyId, this.no);
     if (row === undefined) return undefined;
     const [no, record, lastUsedAtMs, newestMs, window] = row;
     this.#keys.set(keyId, no);
     const period = this.account.counts.period.number;
-    const [characters, requests] = this.#sql.keyUsage.get(this.#no, no, period)!;
+    const [characters, requests] = this.#sql.keyUsage.get(this.no, no, period)!;
     const slots = new Slots(window, newestMs);
     const use = { lastUsedAtMs: lastUsedAtMs === 0 ? undefined : lastUsedAtMs, period, characters, requests, slots };
     return { record: JSON.parse(record) as KeyRecord, use };
   }
 
   windowCounts(subject: WindowSubject): StoredCounts | undefined {
-    const [counts] = this.#sql.windowCounts.get(this.#no, subject) ?? [];
+    const [counts] = this.#sql.record.get(this.no, 'windows', subject) ?? [];
     return counts === undefined ? undefined : (JSON.parse(counts) as StoredCounts);
   }
 
   open(requestId: string, { untilMs, keyId, characters, priceMicro, period, ofAllowance, tickets, tag }: HeldReservation): void {
     const written = tickets === undefined ? null : JSON.stringify(tickets);
     const values = [characters, priceMicro, period, ofAllowance ? 1 : 0, written, tag === undefined ? null : JSON.stringify(tag)] as const;
-    this.#sql.reserve.get(requestId, this.#no, untilMs, this.#numberOf(keyId), ...values);
+    this.#sql.reserve.get(requestId, this.no, untilMs, this.#numberOf(keyId), ...values);
   }
 
   close(requestId: string): void {
-    this.#sql.settle.get(requestId, this.#no);
+    this.#sql.settle.get(requestId, this.no);
   }
 
-  charge(charge: KeyCharge): void {
-    const name = `${charge.keyId} ${charge.period} ${charge.day}`;
+  charge({ keyId, day, period, characters, micro, ofAllowance }: KeyCharge): void {
+    const name = `${keyId} ${period} ${day}`;
     let sum = this.#charges.get(name);
-    if (sum === undefined) this.#charges.set(name, (sum = { charge, characters: 0, requests: 0, micro: 0, free: 0 }));
-    sum.characters += charge.characters;
+    if (sum === undefined) this.#charges.set(name, (sum = { keyId, day, period, characters: 0, requests: 0, micro: 0, ofAllowance: 0 }));
+    sum.characters += characters;
     sum.requests++;
-    sum.micro += charge.micro;
-    if (charge.ofAllowance) sum.free += charge.characters;
+    sum.micro += micro;
+    if (ofAllowance) sum.ofAllowance += characters;
+  }
+
+  putCharge({ keyId, day, period, characters, requests, micro, ofAllowance }: ChargeRow): void {
+    this.#sql.charge.get(this.no, this.#numberOf(keyId), period, day, characters, requests, micro, ofAllowance);
   }
 
   pairs(glossaryId: string) {
-    const [text] = this.#sql.record.get(this.#no, 'pairs', glossaryId) ?? [];
+    const [text] = this.#sql.record.get(this.no, 'pairs', glossaryId) ?? [];
     return text === undefined ? undefined : readPairs(text);
   }
 
   readonly tags = {
-    get: (table: TagTable, name: string): string | undefined => this.#sql.record.get(this.#no, table, name)?.[0],
-    put: (table: TagTable, name: string, value: string): void => void this.#sql.putRecord.get(this.#no, table, name, value),
-    count: (): number => this.#sql.countTags.get(this.#no)![0],
+    get: (table: TagTable, name: string): string | undefined => this.#sql.record.get(this.no, table, name)?.[0],
+    put: (table: TagTable, name: string, value: string): void => this.putRecord(table, name, value),
+    count: (): number => this.#sql.countTags.get(this.no)![0],
   };
 
-  endPeriod({ plan, limits }: Team, number: number, endMs: number): void {
+  isCharged(period: number): boolean {
     this.flush();
-    this.#sql.endPeriod.run(endMs, plan, JSON.stringify(limits), this.#no, number);
-    this.#sql.dropIfUnused.run({ $team: this.#no, $no: number });
+    return this.#sql.isCharged.get(this.no, period) !== undefined;
   }
 
-  beginPeriod({ number, startMs, endMs, anchorMs }: AccountCounts['period']): void {
-    this.#sql.beginPeriod.run(this.#no, number, startMs, endMs);
-    this.#sql.enterPeriod.run(number, startMs, endMs, anchorMs, this.#no);
+  endPeriod(ended: EndedPeriod): void {
+    this.putRecord('periods', String(ended.number), JSON.stringify(ended));
   }
 
-  planTookEffect(before: Team, after: Team, nowMs: number): void {
-    const difference = teamDifference(before, after);
-    this.#writes.event(after.teamId, teamEvent('team_updated', after), nowMs);
-    const by = before.nextPlan?.by;
-    if (by !== undefined && difference !== undefined) this.#writes.audit(by, { teamId: after.teamId, ...difference }, nowMs);
+  changed(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): void {
+    this.report(by, ...reportOf(before, after), nowMs);
+  }
+
+  /** The audit entry and the event of a change, made with it. */
+  report(by: Audited | undefined, difference: AuditDifference | undefined, event: NewEvent | undefined, nowMs: number): void {
+    if (difference === undefined) return;
+    const { teamId } = this.account.team;
+    if (event !== undefined) this.#writes.event(teamId, event, nowMs);
+    if (by !== undefined) this.#writes.audit(by, { teamId, ...difference }, nowMs);
+  }
+
+  keyIds(): readonly string[] {
+    return this.#sql.keyIds.all(this.no).map(([keyId]) => keyId);
+  }
+
+  changes(): ReadonlyMap<string, RememberedChange> {
+    return new Map(this.#sql.records.all(this.no, 'changes').map(([id, text]) => [id, JSON.parse(text) as RememberedChange]));
+  }
+
+  putChange(id: string, change?: RememberedChange): void {
+    if (change === undefined) this.#sql.removeRecord.get(this.no, 'changes', id);
+    else this.putRecord('changes', id, JSON.stringify(change));
+  }
+
+  addKey(record: Omit<KeyRecord, 'lastUsedAtMs'>, digest: KeyDigest | undefined, lastUsedAtMs = 0, slots = new Slots()): void {
+    const { keyId, display, mode } = record;
+    const [own] = this.#sql.insertKey.get(keyId, this.no, digest ?? null, display, mode, JSON.stringify(record))!;
+    this.#sql.insertKeyAccount.run(this.no, own, lastUsedAtMs, slots.newestMs, slots.packed());
+    this.#keys.set(keyId, own);
+  }
+
+  putRecord(kind: string, id: string, value: string): void {
+    this.#sql.putRecord.get(this.no, kind, id, value);
   }
 
   #numberOf(keyId: string): number {
     const known = this.#keys.get(keyId);
     if (known !== undefined) return known;
-    const [no] = this.#sql.key.get(keyId, this.#no)!;
+    const [no] = this.#sql.key.get(keyId, this.no)!;
     this.#keys.set(keyId, no);
     return no;
   }
 
   /** Charges, and what keys and windows have used. */
   flush(): void {
-    for (const { charge, characters, requests, micro, free } of this.#charges.values())
-      this.#sql.charge.get(this.#no, this.#numberOf(charge.keyId), charge.period, charge.day, characters, requests, micro, free);
+    for (const sum of this.#charges.values()) this.putCharge(sum);
     this.#charges.clear();
     for (const key of this.account.keys.values()) {
       if (!key.isChanged) continue;
       const { lastUsedAtMs = 0, slots } = key.use;
-      this.#sql.writeKey.get(lastUsedAtMs, slots.newestMs, slots.packed(), this.#no, this.#numberOf(key.record.keyId));
+      this.#sql.writeKey.get(lastUsedAtMs, slots.newestMs, slots.packed(), this.no, this.#numberOf(key.record.keyId));
       key.isChanged = false;
     }
     for (const [subject, counts] of this.account.windowCounts) {
       if (!counts.changed) continue;
-      this.#sql.writeWindowCounts.get(this.#no, subject, JSON.stringify(counts.stored()));
+      this.putRecord('windows', subject, JSON.stringify(counts.stored()));
       counts.changed = false;
     }
   }

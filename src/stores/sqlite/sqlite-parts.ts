@@ -43,11 +43,11 @@ export function onRows<T>(
 export function onAccount<T>(
   { group, accounts }: Pick<SqliteParts, 'group' | 'accounts'>,
   teamId: string,
-  work: (open: OpenAccount, nowMs: number) => T,
+  work: (team: OpenAccount & { readonly nowMs: number }) => T,
 ): Promise<T | undefined | StoreUnavailable> {
   return group.run((nowMs) => {
     const open = accounts.account(teamId, nowMs);
     accounts.flush();
-    return open && work(accounts.account(teamId, nowMs)!, nowMs);
+    return open && work({ ...accounts.account(teamId, nowMs)!, nowMs });
   });
 }

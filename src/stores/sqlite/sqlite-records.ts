@@ -39,8 +39,6 @@ const SQL = {
   teamOf: tuples<[teamId: string]>(
     `SELECT t.team_id FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.key_id = ?`,
   ),
-  insertKey: tuples<[no: number]>('INSERT INTO keys (key_id, team, digest, display, mode, record) VALUES (?, ?, ?, ?, ?, ?) RETURNING no'),
-  insertKeyAccount: 'INSERT INTO key_accounts (team, key) VALUES (?, ?)',
   changeKey: 'UPDATE keys SET record = ? WHERE key_id = ?',
 };
 
@@ -123,7 +121,7 @@ export class SqliteRecords implements RecordSpace {
     const answer = await this.#parts.group.run((nowMs): Result | undefined | StoreUnavailable => {
       const open = group === SHARED_RECORDS ? undefined : accounts.account(group, nowMs);
       if (open === undefined && group !== SHARED_RECORDS) return undefined;
-      const team = open?.no ?? SHARED;
+      const team = open?.rows.no ?? SHARED;
       const account = open?.account;
       const values = names.map((name) => writes.value(team, name));
       const key = keyId === undefined ? undefined : account?.key(keyId)?.shown(nowMs);
@@ -149,14 +147,12 @@ export class SqliteRecords implements RecordSpace {
   }
 
   /** Stored without whether it has expired. */
-  #putKey({ no, account }: OpenAccount, { record, digest }: KeyWrite): void {
+  #putKey({ account, rows }: OpenAccount, { record, digest }: KeyWrite): void {
     const { lastUsedAtMs: _used, ...rest } = record;
     const stored = { ...rest, status: record.status === 'expired' ? ('active' as const) : record.status };
-    const text = JSON.stringify(stored);
-    const { keyId, display, mode } = record;
-    if (digest === undefined) this.#sql.changeKey.run(text, keyId);
-    else this.#sql.insertKeyAccount.run(no, this.#sql.insertKey.get(keyId, no, digest, display, mode, text)![0]);
-    account.key(keyId)?.setRecord({ ...stored, lastUsedAtMs: undefined });
+    if (digest === undefined) this.#sql.changeKey.run(JSON.stringify(stored), record.keyId);
+    else rows.addKey(stored, digest);
+    account.key(record.keyId)?.setRecord({ ...stored, lastUsedAtMs: undefined });
   }
 
   teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {

@@ -12,6 +12,7 @@ import { fromPlugin, withPromises } from '../records/plugin-store.ts';
 import { assertUnmarked } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { beginClock } from '../records/record-clock.ts';
+import { teamRegistry } from '../records/team-registry.ts';
 import { RowHistory } from '../records/usage-rows.ts';
 import { DatabaseFile } from './database-file.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -23,12 +24,11 @@ import { SqliteAccounts } from './sqlite-accounts.ts';
 import { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { SharedWrites, SqliteRecords } from './sqlite-records.ts';
-import { SqliteTeamRegistry } from './sqlite-team-registry.ts';
+import { SqliteTeams } from './sqlite-teams.ts';
 import { SqliteUsage } from './sqlite-usage.ts';
 import { SqliteWholeAccounts } from './sqlite-whole-accounts.ts';
 import { databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
-import { TeamQueries } from './team-table.ts';
 
 export interface SqliteStoreOptions {
   /** A file, created with its directory if missing; `:memory:` persists nothing. */
@@ -78,11 +78,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptions, 'creation' | 'durability'>): WholeFile {
   const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS, cleansUp = true } = options;
   const file = new DatabaseFile(path);
-  const teams = new TeamQueries(database);
   const behind = { begin: () => accounts.begin(), flush: () => accounts.flush(), forget: () => accounts.forget() };
   const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind });
   const writes = new SharedWrites(database);
   const accounts = new SqliteAccounts(database, writes, clock);
+  const teams = new SqliteTeams({ database, group, accounts });
   const numberOf = (teamId: string): number | undefined => teams.number(teamId);
   const blobs = new SqliteBlobs({ database, path, group, numberOf });
   const records = new SqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });
@@ -112,7 +112,7 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
     ledger: withPromises(direct),
     // Synchronous.
     keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
-    teams: new SqliteTeamRegistry(parts, teams, erasure, records),
+    teams: teamRegistry(teams, records, (teamId, choice, by) => erasure.delete(teamId, choice, by)),
     accounts: new SqliteWholeAccounts(parts, teams, usage),
     ...over,
     history: new RowHistory(usage, () => clock.nowMs(), historyDays),

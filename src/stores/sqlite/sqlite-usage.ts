@@ -1,33 +1,27 @@
 // What SQLite has of usage: charges and periods as rows.
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { TeamLimits } from '../../domain/plan.ts';
+import type { Account } from '../../ledger/account.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
+import type { WholeAccount } from '../../ports/whole-accounts.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
-import { ERASING, NOT_ERASED } from './schema.ts';
+import { ERASING } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { objects, prepared, tuples } from './statements.ts';
 import type { Statements } from './statements.ts';
-import type { TeamQueries, TeamRow } from './team-table.ts';
+import type { SqliteTeams, TeamRow } from './sqlite-teams.ts';
 
-type PeriodRow = Omit<EndedPeriod, 'plan' | 'limits'>;
 type NumberedCharge = ChargeRow & { readonly key: number };
 
 /** Between reads, the ledger goes on. */
 const ROWS_MAX = 2000;
 const BEFORE_ALL = { key: 0, period: 0, day: 0 };
 
-const PERIOD = 'no AS number, start_ms AS startMs, end_ms AS endMs, added_micro AS addedMicro, deducted_micro AS deductedMicro';
-
 const SQL = {
-  ended: objects<PeriodRow & { readonly plan: string; readonly limits: string }>(
-    `SELECT ${PERIOD}, plan, limits FROM periods WHERE team = ? AND plan IS NOT NULL ORDER BY no`,
-  ),
-  running: objects<PeriodRow>(`SELECT ${PERIOD} FROM periods WHERE team = ? AND plan IS NULL`),
-  firstOpen: tuples<[no: number | null]>('SELECT min(period_no) FROM operations WHERE team = ?'),
+  ended: tuples<[value: string]>("SELECT value FROM records WHERE team = ? AND kind = 'periods' ORDER BY CAST(id AS INTEGER)"),
   sums: objects<ChargeRow>(`SELECT k.key_id AS keyId, 0 AS day, period_no AS period, sum(characters) AS characters,
       sum(requests) AS requests, sum(micro) AS micro, sum(of_allowance) AS ofAllowance
     FROM usage u JOIN keys k ON k.no = u.key WHERE u.team = ? GROUP BY period_no, u.key ORDER BY u.key`),
@@ -41,10 +35,10 @@ type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts'>;
 
 export class SqliteUsage implements UsageSource {
   readonly #parts: Parts;
-  readonly #teams: TeamQueries;
+  readonly #teams: SqliteTeams;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts, teams: TeamQueries) {
+  constructor(parts: Parts, teams: SqliteTeams) {
     [this.#parts, this.#teams] = [parts, teams];
     this.#sql = prepared(parts.database, SQL);
   }
@@ -55,16 +49,28 @@ export class SqliteUsage implements UsageSource {
   }
 
   page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
-    return this.#read(() => this.#teams.page(page, `erasure <> ${ERASING}`), charges);
+    return this.#read(() => this.#teams.rows(page, `erasure <> ${ERASING}`), charges);
   }
 
   async #read(find: () => readonly TeamRow[], charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
     const found = await onRows(this.#parts, (nowMs) => {
-      if (charges !== 'by period') return find().map((row) => ({ no: row.no, rows: this.#rowsOf(row, nowMs, false) }));
       const { accounts } = this.#parts;
-      for (const { team, erasure } of find()) if (erasure === NOT_ERASED) accounts.account(team.teamId, nowMs);
+      const byPeriod = charges === 'by period';
+      const teams = find().map((row) => ({ row, account: byPeriod ? accounts.account(row.team.teamId, nowMs)?.account : undefined }));
       accounts.flush();
-      return find().map((row) => ({ no: row.no, rows: { ...this.#rowsOf(row, nowMs, true), charges: this.#sql.sums.all(row.no) } }));
+      return teams.map(({ row, account }) => {
+        const { no, team, openingMicro } = row;
+        const rows = {
+          team,
+          keys: this.#teams.keys(no, nowMs),
+          charges: [],
+          ended: [],
+          period: undefined,
+          openingMicro,
+          firstOpen: Infinity,
+        };
+        return { no, rows: byPeriod ? { ...rows, ...this.#byPeriod(no, account) } : rows };
+      });
     });
     if (isUnavailable(found) || charges === 'by period') return isUnavailable(found) ? found : found.map(({ rows }) => rows);
     const read = await this.#chargesOn(
@@ -99,25 +105,20 @@ export class SqliteUsage implements UsageSource {
     return all;
   }
 
-  /** Within a transaction: all that is stored, whatever has ended. */
-  whole(row: TeamRow): UsageRows {
-    const { key, period, day } = BEFORE_ALL;
-    return {
-      ...this.#rowsOf(row, 0, true),
-      charges: this.#sql.charges.all(row.no, key, period, day, 0, Number.MAX_SAFE_INTEGER, -1),
-    };
+  #byPeriod(no: number, account: Account | undefined): Partial<UsageRows> {
+    const charges = this.#sql.sums.all(no);
+    if (account === undefined) return { charges, ended: this.#ended(no) };
+    const firstOpen = Math.min(...[...account.reservations.values()].map(({ period }) => period));
+    return { team: account.shown(), charges, ended: this.#ended(no), period: account.counts.period, firstOpen };
   }
 
-  /** Without its charges; for days, without periods. */
-  #rowsOf({ no, team, openingMicro }: TeamRow, nowMs: number, hasPeriods: boolean): UsageRows {
-    return {
-      team,
-      keys: this.#teams.keys(no, nowMs),
-      charges: [],
-      ended: hasPeriods ? this.#sql.ended.all(no).map(({ limits, ...one }) => ({ ...one, limits: JSON.parse(limits) as TeamLimits })) : [],
-      period: hasPeriods ? this.#sql.running.get(no) : undefined,
-      openingMicro,
-      firstOpen: this.#sql.firstOpen.get(no)?.[0] ?? Infinity,
-    };
+  #ended(no: number): EndedPeriod[] {
+    return this.#sql.ended.all(no).map(([text]) => JSON.parse(text) as EndedPeriod);
+  }
+
+  /** Within a transaction: all that is stored. */
+  whole(no: number): Pick<WholeAccount, 'charges' | 'ended'> {
+    const { key, period, day } = BEFORE_ALL;
+    return { charges: this.#sql.charges.all(no, key, period, day, 0, Number.MAX_SAFE_INTEGER, -1), ended: this.#ended(no) };
   }
 }

@@ -21,13 +21,11 @@ const TRUNCATIONS_MAX = 20;
 const TRUNCATE_AGAIN_MS = 25;
 
 /** What a team has, by table and primary key. `stays`: kept usage. Blobs are deleted in pieces; settled ids are soon forgotten. */
-const OWNED: readonly { readonly table: string; readonly key: string; readonly stays?: true }[] = [
-  { table: 'changes', key: 'team, id' },
-  { table: 'records', key: 'team, kind, id' },
+const OWNED: readonly { readonly table: string; readonly key: string; readonly but?: string; readonly stays?: true }[] = [
+  { table: 'records', key: 'team, kind, id', but: "AND kind <> 'periods'" },
   { table: 'key_accounts', key: 'team, key' },
-  { table: 'window_counts', key: 'team, subject' },
   { table: 'usage', key: 'team, key, period_no, day', stays: true },
-  { table: 'periods', key: 'team, no', stays: true },
+  { table: 'records', key: 'team, kind, id', stays: true },
   { table: 'keys', key: 'no', stays: true },
 ];
 
@@ -44,7 +42,7 @@ const SQL = {
   dropAccount: 'DELETE FROM accounts WHERE team = ?',
   dropBlobs: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0',
   hasUsage: 'SELECT 1 FROM usage WHERE team = ? LIMIT 1',
-  hasCredit: 'SELECT 1 FROM periods WHERE team = ? AND added_micro + deducted_micro > 0 LIMIT 1',
+  hasCredit: `SELECT 1 FROM records WHERE team = ? AND kind = 'periods' AND value ->> 'addedMicro' + value ->> 'deductedMicro' > 0 LIMIT 1`,
   dropUnusedKeys: 'DELETE FROM keys WHERE team = $team AND no NOT IN (SELECT key FROM usage WHERE team = $team)',
   anonymise: `UPDATE keys SET digest = NULL, display = '',
     record = json_set(record, '$.label', '', '$.display', '', '$.limits', json('{}'), '$.status', 'revoked') WHERE team = ?`,
@@ -64,8 +62,8 @@ export class TeamErasure {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#sql = prepared(parts.database, SQL);
-    this.#pieces = OWNED.map(({ table, key, stays = false }) => {
-      const some = `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE team = ? LIMIT ${ROWS_MAX})`;
+    this.#pieces = OWNED.map(({ table, key, but = '', stays = false }) => {
+      const some = `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE team = ? ${but} LIMIT ${ROWS_MAX})`;
       return { some: prepared(parts.database, { some }).some, stays };
     });
   }

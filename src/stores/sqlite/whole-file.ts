@@ -76,8 +76,14 @@ const LOST_ROWS: readonly (readonly [what: string, detail: string, query: string
     `SELECT t.team_id AS teamId, p.blob AS named FROM pieces p JOIN teams t ON t.no = p.team
      WHERE NOT EXISTS (SELECT 1 FROM blobs b WHERE b.team = p.team AND b.id = p.blob) GROUP BY p.team, p.blob`,
   ],
+  [
+    'reservation',
+    'request [] is open for an unknown key',
+    `SELECT t.team_id AS teamId, o.request_id AS named FROM operations o JOIN teams t ON t.no = o.team
+     WHERE o.key NOT IN (SELECT no FROM keys)`,
+  ],
   // Settled ids of deleted teams are soon forgotten.
-  ...['accounts', 'keys', 'key_accounts', 'window_counts', 'usage', 'periods', 'changes', 'records', 'blobs', 'pieces'].map(
+  ...['accounts', 'keys', 'key_accounts', 'usage', 'records', 'blobs', 'pieces'].map(
     (table) =>
       [
         'stray',

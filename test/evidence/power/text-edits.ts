@@ -106,10 +106,10 @@ export const TEXT_EDITS: readonly TextEdit[] = [
     part: 'usage by day',
   },
   {
-    name: 'SQL: a period has the plan after it',
+    name: 'SQL: periods are counted from another moment once an account is read',
     file: `${SQL}/sqlite-accounts.ts`,
-    find: "endPeriod: 'UPDATE periods SET end_ms = ?, plan = ?, limits = ? WHERE team = ? AND no = ?'",
-    replace: "endPeriod: 'UPDATE periods SET end_ms = ?, plan = ?, limits = ? WHERE team = ? AND no <= ?'",
-    part: 'usage by period',
+    find: 'period_end_ms = ?, anchor_ms = ?, added_micro = ?',
+    replace: 'period_end_ms = ?, anchor_ms = 0 * ?, added_micro = ?',
+    part: 'plan changes',
   },
 ];

@@ -63,6 +63,7 @@ describe('on SQLite', () => {
   });
 
   const team = (id: string): string => `(SELECT no FROM teams WHERE team_id = '${id}')`;
+  const firstPeriod = `kind = 'periods' AND id = '1' AND team = ${team(quota)}`;
   const keyNo = (id: string): string => `(SELECT no FROM keys WHERE key_id = '${id}')`;
   const PLANTED: readonly (readonly [sql: string, expected: Expected])[] = [
     [`UPDATE accounts SET used_characters = used_characters + 1 WHERE team = ${team(quota)}`, { what: 'used', teamId: quota }],
@@ -74,10 +75,10 @@ describe('on SQLite', () => {
     [`UPDATE operations SET characters = -1 WHERE request_id = '${openId}'`, { what: 'reservation', teamId: quota }],
     [`UPDATE operations SET period_no = 77 WHERE request_id = '${openId}'`, { what: 'reservation', teamId: quota }],
     [`UPDATE operations SET tickets = 'x' WHERE request_id = '${openId}'`, { what: 'team', teamId: quota, detail: 'cannot be read' }],
-    [`UPDATE accounts SET period_no = 55 WHERE team = ${team(quota)}`, { what: 'team', teamId: quota, detail: 'cannot be read' }],
+    [`UPDATE accounts SET period_no = 55 WHERE team = ${team(quota)}`, { what: 'reservation', teamId: quota, detail: 'unknown period' }],
     [`UPDATE accounts SET period_end_ms = 1 WHERE team = ${team(quota)}`, { what: 'period', teamId: quota }],
-    [`UPDATE periods SET end_ms = end_ms + 9e12 WHERE team = ${team(quota)} AND no = 1`, { what: 'period', detail: 'ends after period' }],
-    [`UPDATE periods SET limits = '{}' WHERE team = ${team(quota)} AND no = 1`, { what: 'limits', teamId: quota }],
+    [`UPDATE records SET value = json_set(value, '$.endMs', 9e12) WHERE ${firstPeriod}`, { what: 'period', detail: 'ends after period' }],
+    [`UPDATE records SET value = json_set(value, '$.limits', json('{}')) WHERE ${firstPeriod}`, { what: 'limits', teamId: quota }],
     [`INSERT INTO usage VALUES (${team(quota)}, ${keyNo(key)}, 1, 20000, 1, 0, 0, 0)`, { what: 'day', teamId: quota }],
     [`UPDATE usage SET of_allowance = characters WHERE team = ${team(quota)} AND period_no = 1`, { what: 'period', teamId: quota }],
     [`UPDATE accounts SET window = x'0000' WHERE team = ${team(quota)}`, { what: 'window', teamId: quota }],

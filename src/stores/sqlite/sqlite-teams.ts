@@ -1,9 +1,14 @@
-// Teams and keys as rows, for everything but the ledger: one, a page of them, by a search; with what was used of them.
-import type { DatabaseSync } from 'node:sqlite';
+// Teams and keys as rows, for everything but the ledger: one, a page of them, by a search; and teams as operations of the group commit
+// have them, on their accounts.
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
-import { keyStatus } from '../../domain/key-limits.ts';
-import type { FoundKey, KeyRecord, KeySearch, Team, TeamPage } from '../../ports/team-registry.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { firstCounts } from '../../ledger/account.ts';
+import { shownKey } from '../../ledger/key-account.ts';
+import type { FoundKey, KeyRecord, KeySearch, NewTeam, Team, TeamPage } from '../../ports/team-registry.ts';
+import type { OpenTeam, TeamSpace } from '../records/team-registry.ts';
 import { NOT_ERASED } from './schema.ts';
+import { onAccount, onRows } from './sqlite-parts.ts';
+import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
 
@@ -44,14 +49,54 @@ const SQL = {
     WHERE k.display = ? ORDER BY k.record ->> 'createdAtMs', k.key_id`),
 };
 
-export class TeamQueries {
-  readonly #database: DatabaseSync;
+type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts'>;
+
+export class SqliteTeams implements TeamSpace {
+  readonly #parts: Parts;
   readonly #sql: Statements<typeof SQL>;
   readonly #pages = new Map<string, Statement<TeamColumns>>();
 
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-    this.#sql = prepared(database, SQL);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#sql = prepared(parts.database, SQL);
+  }
+
+  view<T>(teamId: string, show: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable> {
+    return onAccount(this.#parts, teamId, show);
+  }
+
+  change<T>(teamId: string, decide: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable> {
+    return onAccount(this.#parts, teamId, decide);
+  }
+
+  create(team: NewTeam, begin: (team: OpenTeam) => void): Promise<Team | StoreUnavailable> {
+    return onRows(this.#parts, (nowMs) => {
+      const { accounts } = this.#parts;
+      const known = accounts.account(team.teamId, nowMs);
+      if (known !== undefined) return known.account.shown();
+      accounts.put({ ...team, createdAtMs: nowMs }, firstCounts(team.balanceMicro, nowMs));
+      const made = accounts.account(team.teamId, nowMs)!;
+      begin({ ...made, nowMs });
+      return made.account.shown();
+    });
+  }
+
+  pageTeams(page: TeamPage): Promise<readonly Team[] | StoreUnavailable> {
+    return onRows(this.#parts, () => this.rows(page).map(({ team }) => team));
+  }
+
+  page<T>(page: TeamPage, show: (team: OpenTeam) => T): Promise<readonly T[] | StoreUnavailable> {
+    const { accounts } = this.#parts;
+    return onRows(this.#parts, (nowMs) =>
+      this.rows(page).map(({ team: { teamId } }) => show({ ...accounts.account(teamId, nowMs)!, nowMs })),
+    );
+  }
+
+  findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
+    return onRows(this.#parts, (nowMs) => {
+      const found = 'digest' in search ? this.#sql.byDigest.all(search.digest) : this.#sql.byDisplay.all(search.display);
+      return found.map(([record, lastUsedAtMs, teamName]) => ({ ...keyOf([record, lastUsedAtMs], nowMs), teamName }));
+    });
   }
 
   /** Whatever has become of it. */
@@ -66,13 +111,13 @@ export class TeamQueries {
   }
 
   /** In order of creation; `which` is a condition on its deletion. */
-  page(
+  rows(
     { after = null, limit, search = '', exact }: Omit<TeamPage, 'after'> & { readonly after: string | null | undefined },
     which = 'erasure = 0',
   ): TeamRow[] {
     let statement = this.#pages.get(which);
     if (statement === undefined) {
-      statement = prepared(this.#database, { page: tuples<TeamColumns>(pageOf(which)) }).page;
+      statement = prepared(this.#parts.database, { page: tuples<TeamColumns>(pageOf(which)) }).page;
       this.#pages.set(which, statement);
     }
     const most = Number.isFinite(limit) ? limit : -1;
@@ -88,11 +133,6 @@ export class TeamQueries {
     const [keyId, teamId, mode] = this.#sql.owner.get(digest) ?? [];
     return keyId === undefined ? undefined : { keyId, teamId: teamId!, mode: mode! };
   }
-
-  findKeys(search: KeySearch, nowMs: number): FoundKey[] {
-    const found = 'digest' in search ? this.#sql.byDigest.all(search.digest) : this.#sql.byDisplay.all(search.display);
-    return found.map(([record, lastUsedAtMs, teamName]) => ({ ...keyOf([record, lastUsedAtMs], nowMs), teamName }));
-  }
 }
 
 function rowOf([no, record, balanceMicro, erasure, openingMicro]: TeamColumns): TeamRow {
@@ -101,7 +141,5 @@ function rowOf([no, record, balanceMicro, erasure, openingMicro]: TeamColumns): 
 
 /** As lists show it at a moment. */
 function keyOf([record, lastUsedAtMs]: KeyColumns, nowMs: number): KeyRecord {
-  const key = JSON.parse(record) as KeyRecord;
-  const status = key.status === 'revoked' ? 'revoked' : keyStatus(key.status === 'disabled', key.limits, nowMs);
-  return { ...key, status, lastUsedAtMs: lastUsedAtMs === null || lastUsedAtMs === 0 ? undefined : lastUsedAtMs };
+  return shownKey(JSON.parse(record) as KeyRecord, lastUsedAtMs || undefined, nowMs);
 }

@@ -1,0 +1,89 @@
+// Teams as operators manage them, once for every store: over accounts that a driver opens (`TeamSpace`).
+import { teamDifference } from '../../domain/audit-entry.ts';
+import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
+import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Account, AccountRows } from '../../ledger/account.ts';
+import { teamSummary } from '../../ledger/counter.ts';
+import { assertPeriod } from '../../ledger/team-change.ts';
+import type { NewEvent, RecordSpace } from '../../ports/record-space.ts';
+import type { KeyRecord, NewTeam, Team, TeamChange, TeamPage, TeamRegistry } from '../../ports/team-registry.ts';
+import type { WholeAccount } from '../../ports/whole-accounts.ts';
+import { keyRegistry } from './key-registry.ts';
+import { teamEvent } from './event-record.ts';
+
+/** A change that takes effect once (`TeamChange.once`). */
+export type RememberedChange = Omit<WholeAccount['changes'][number], 'id'>;
+
+/** What operators' operations need of a store besides what the account does. */
+export interface TeamRows extends AccountRows {
+  /** In order of creation. */
+  keyIds(): readonly string[];
+  changes(): ReadonlyMap<string, RememberedChange>;
+  /** Without a change it is forgotten. */
+  putChange(id: string, change?: RememberedChange): void;
+}
+
+/** A team in an operation: up to date. */
+export interface OpenTeam {
+  readonly account: Account;
+  readonly rows: TeamRows;
+  readonly nowMs: number;
+}
+
+/** How a driver opens teams. What the callbacks read is of one moment; they may be called again, and have no effects besides. */
+export interface TeamSpace extends Pick<TeamRegistry, 'pageTeams' | 'findKeys'> {
+  /** `undefined` if there is no such team. */
+  view<T>(teamId: string, show: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable>;
+  /** What is changed of the account and of its rows is written, all of it or nothing. */
+  change<T>(teamId: string, decide: (team: OpenTeam) => T, by: Audited | undefined): Promise<T | undefined | StoreUnavailable>;
+  /** Calls `begin` on the account of a team that was not there. */
+  create(team: NewTeam, begin: (team: OpenTeam) => void, by: Audited | undefined): Promise<Team | StoreUnavailable>;
+  page<T>(page: TeamPage, show: (team: OpenTeam) => T): Promise<readonly T[] | StoreUnavailable>;
+}
+
+export function teamRegistry(space: TeamSpace, records: RecordSpace, deleteTeam: TeamRegistry['deleteTeam']): TeamRegistry {
+  return {
+    ...keyRegistry(records),
+    async createTeam(team, by) {
+      assertPeriod(team.limits);
+      return space.create(team, ({ account, nowMs }) => account.begin(by, nowMs), by);
+    },
+    listTeams: () => space.pageTeams({ after: undefined, limit: Infinity, search: undefined }),
+    pageTeams: (page) => space.pageTeams(page),
+    pageSummaries: (page) => space.page(page, (team) => teamSummary(usageOf(team))),
+    findTeam: (teamId) => space.view(teamId, ({ account }) => account.shown()),
+    updateTeam: (teamId, change, by) => space.change(teamId, (team) => updateTeam(team, change, by), by),
+    deleteTeam,
+    listKeys: (teamId) => space.view(teamId, keysOf),
+    findKeys: (search) => space.findKeys(search),
+    usage: (teamId) => space.view(teamId, usageOf),
+    standing: (teamId) => space.view(teamId, ({ account }) => account.standing()),
+    replicated: () => Promise.resolve(undefined),
+  };
+}
+
+export function keysOf({ account, rows, nowMs }: OpenTeam): KeyRecord[] {
+  return rows.keyIds().map((keyId) => account.key(keyId)!.shown(nowMs));
+}
+
+function usageOf({ account, rows, nowMs }: OpenTeam) {
+  return account.usage(rows.keyIds(), nowMs);
+}
+
+function updateTeam({ account, rows, nowMs }: OpenTeam, change: TeamChange, by: Audited | undefined) {
+  const { once } = change;
+  const changes = rows.changes();
+  for (const [id, { untilMs }] of changes) if (untilMs <= nowMs) rows.putChange(id);
+  const known = once && changes.get(once.id);
+  if (known !== undefined && known.untilMs > nowMs)
+    return known.request === once!.request ? account.shown() : ({ kind: 'other_request' } as const);
+  const answer = account.change(change, by, nowMs);
+  if (once !== undefined && !('kind' in answer)) rows.putChange(once.id, { request: once.request, untilMs: nowMs + CHANGE_REMEMBERED_MS });
+  return answer;
+}
+
+/** What a change of a team, or its creation, is for the audit and the outbox. */
+export function reportOf(before: Team | undefined, after: Team): readonly [difference: AuditDifference | undefined, event: NewEvent] {
+  return [teamDifference(before, after), teamEvent(before === undefined ? 'team_created' : 'team_updated', after)];
+}

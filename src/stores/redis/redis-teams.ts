@@ -1,0 +1,96 @@
+// Teams and keys in Redis, as operators manage them: how the registry (records/team-registry.ts) opens teams, and the indexes of keys.
+import type { KeyOwner } from '../../domain/api-key.ts';
+import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import type { RecordSpace } from '../../ports/record-space.ts';
+import type { FoundKey, KeyRecord, Team, TeamPage, TeamRegistry } from '../../ports/team-registry.ts';
+import { keysOf, teamRegistry } from '../records/team-registry.ts';
+import type { TeamSpace } from '../records/team-registry.ts';
+import { digestKey, groupKey, ownerKey } from './redis-keys.ts';
+import type { RedisLink } from './redis-link.ts';
+import type { RedisTeamErasure } from './redis-team-erasure.ts';
+import type { Replication } from './replication.ts';
+import type { TeamAccounts } from './team-accounts.ts';
+import { FIELD, readTeam } from './team-fields.ts';
+import { isFound } from './team-index.ts';
+import type { TeamIndex } from './team-index.ts';
+
+interface RegistryParts {
+  readonly link: RedisLink;
+  readonly accounts: TeamAccounts;
+  readonly index: TeamIndex;
+  readonly records: RecordSpace;
+  readonly erasure: RedisTeamErasure;
+  readonly replication: Replication;
+}
+
+export function redisTeamRegistry({ link, accounts, index, records, erasure, replication }: RegistryParts): TeamRegistry {
+  const registry = teamRegistry(teamSpace(link, accounts, index), records, (teamId, choice, by) => erasure.delete(teamId, choice, by));
+  return {
+    ...registry,
+    /** The indexes are written last, because they make the key work; by a repetition too. */
+    async createKey(key, by) {
+      const { keyId, teamId, digest, mode } = key;
+      const made = await registry.createKey(key, by);
+      if (made === undefined || isUnavailable(made)) return made;
+      return answering(async () => {
+        const isThere = await link.ask(async (redis) => {
+          await redis.set(ownerKey(keyId), teamId);
+          await redis.set(digestKey(digest), JSON.stringify({ keyId, teamId, mode } satisfies KeyOwner));
+          // The team may have been deleted since. A deletion either finds the key's record, or is seen here.
+          return redis.hexists(groupKey(teamId), FIELD.team);
+        });
+        if (isThere === 1) return made;
+        await link.ask((redis) => Promise.all([redis.unlink(ownerKey(keyId)), redis.unlink(digestKey(digest))]));
+        return undefined;
+      });
+    },
+    replicated: (teamIds) => replication.confirm(teamIds),
+  };
+}
+
+function teamSpace(link: RedisLink, accounts: TeamAccounts, index: TeamIndex): TeamSpace {
+  const found = async (teamId: string, page: TeamPage): Promise<Team | undefined> => {
+    const [team, balance] = await link.ask((redis) => redis.hmget(groupKey(teamId), FIELD.team, FIELD.balance));
+    const read = team ? readTeam(team, balance ?? undefined) : undefined;
+    return read !== undefined && isFound(read, page) ? read : undefined;
+  };
+  const keysIn = async (teamId: string, isMeant: (key: KeyRecord) => boolean): Promise<readonly FoundKey[]> => {
+    const keys = await accounts.view(teamId, (team) => {
+      const { name: teamName } = team.account.team;
+      return keysOf(team).flatMap((key) => (isMeant(key) ? { ...key, teamName } : []));
+    });
+    return keys ?? [];
+  };
+  return {
+    view: (teamId, show) => answering(() => accounts.view(teamId, show)),
+    change: (teamId, decide, by) => answering(() => accounts.change(teamId, decide, by, false)),
+    create: (team, begin, by) =>
+      answering(async () => {
+        const made = await accounts.create(team, begin, by);
+        await index.add(team.teamId);
+        return made;
+      }),
+    pageTeams: (page) => answering(() => index.page(page, (teamId) => found(teamId, page))),
+    page: (page, show) =>
+      answering(() =>
+        index.page(page, async (teamId) => {
+          const isThere = page.search === undefined || (await found(teamId, page)) !== undefined;
+          return isThere ? accounts.view(teamId, show) : undefined;
+        }),
+      ),
+    findKeys: (search) =>
+      answering(async () => {
+        if ('digest' in search) {
+          const json = await link.ask((redis) => redis.get(digestKey(search.digest)));
+          const owner = json === null ? undefined : (JSON.parse(json) as KeyOwner);
+          return owner === undefined ? [] : keysIn(owner.teamId, ({ keyId }) => keyId === owner.keyId);
+        }
+        const all: FoundKey[] = [];
+        for await (const ids of index.pieces()) {
+          const keys = await Promise.all(ids.map((teamId) => keysIn(teamId, ({ display }) => display === search.display)));
+          all.push(...keys.flat());
+        }
+        return all;
+      }),
+  };
+}
