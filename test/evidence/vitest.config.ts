@@ -14,9 +14,10 @@ export default defineConfig({
     env: { ...startsFor('test:evidence'), ...temporaryFilesInMemory() },
     // As in `npm test`: loading all modules again for each file took a fifth of the processor's time.
     isolate: false,
-    // The smallest of all, so it would start last, and for half a minute nothing else would run. Only this one: long files that start
-    // together starve each other.
-    sequence: { sequencer: longFilesFirst(['test/evidence/documents/books.test.ts']) },
+    // Small files that mostly wait: they would start last, and for half a minute nothing else would run.
+    sequence: {
+      sequencer: longFilesFirst(['documents/books', 'faults/events', 'drain/hung-workers'].map((file) => `evidence/${file}.test.ts`)),
+    },
     include: ['test/evidence/**/*.test.ts'],
     // A step of its own: `npm run task -- test:power`.
     exclude: ['test/evidence/power/**'],

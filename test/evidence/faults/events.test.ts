@@ -10,11 +10,15 @@ import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiv
 import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { untilOneDay } from '../../support/one-day.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { translate } from '../../support/site.ts';
 import { storePlace } from '../../support/store-place.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+// At its end a day's usage is told as well.
+await untilOneDay();
 
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 

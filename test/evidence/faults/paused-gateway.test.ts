@@ -33,7 +33,8 @@ async function tapOf(port: number, watch: (request: string) => void) {
   return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
 }
 
-test.each(['uws', 'node'])('pauses of a second never show as a fault of the store (listener: %s)', async (listener) => {
+// They mostly wait.
+test.concurrent.each(['uws', 'node'])('pauses of a second never show as a fault of the store (listener: %s)', async (listener) => {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-paused-'));
   const [redis, engine] = await Promise.all([startRedis(), startScriptedEngine()]);
   let onProbe = (): void => undefined;
