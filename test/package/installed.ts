@@ -1,10 +1,9 @@
 // The package as users get it: packed here, installed with npm into an empty project elsewhere.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { inject } from 'vitest';
 import { outputOf } from '../support/start-program.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -12,17 +11,17 @@ const LIMIT_MS = 240_000;
 
 declare module 'vitest' {
   interface ProvidedContext {
-    packed: Awaited<ReturnType<typeof pack>>;
+    tarball: string;
+    project: Project;
   }
 }
 
-export interface Project {
+interface Project {
   readonly folder: string;
   /** Paths inside the package, as in the tarball. */
   readonly packed: readonly string[];
   /** What `npx lingate` starts. */
   readonly lingate: string;
-  remove(): void;
 }
 
 interface Packed {
@@ -42,18 +41,11 @@ export async function pack(folder: string): Promise<Pick<Project, 'packed'> & { 
   return { tarball: join(folder, packed!.filename), packed: packed!.files.map(({ path }) => path) };
 }
 
-/** Installs the shared tarball into a project of its own. */
-export async function install(): Promise<Project> {
-  const { tarball, packed } = inject('packed');
-  const folder = emptyFolder();
+/** Installs the tarball into a project of its own, in an empty folder. */
+export async function install(tarball: string, folder: string): Promise<Omit<Project, 'packed'>> {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'a-project', private: true, type: 'module' }));
   await npm(['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], folder);
-  return {
-    folder,
-    packed,
-    lingate: join(folder, 'node_modules/.bin/lingate'),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+  return { folder, lingate: join(folder, 'node_modules/.bin/lingate') };
 }
 
 /** With the Node of these tests first in the PATH, as in a project that has it; without the variables that npm sets for scripts. */

@@ -2,24 +2,17 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { codeBlocks, manualPage } from '../support/manual.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { outputOf, runProgram, startProgram } from '../support/start-program.ts';
-import { emptyFolder, install, npmEnv, ROOT } from './installed.ts';
-import type { Project } from './installed.ts';
+import { emptyFolder, npmEnv, ROOT } from './installed.ts';
 
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
 
-let project: Project;
-
-beforeAll(async () => {
-  project = await install();
-});
-
-afterAll(() => project.remove());
+const project = inject('project');
 
 describe('the tarball', () => {
   test('contains JavaScript and declarations, what they read, configuration with the chart, README and licences, and nothing else', () => {
@@ -116,7 +109,7 @@ test('the line of the manual installs it for the whole machine, with a Node of i
   );
   const prefix = emptyFolder();
   const env: NodeJS.ProcessEnv = { ...npmEnv(), npm_config_prefix: prefix };
-  await outputOf('sh', ['-c', line!], { cwd: dirname(inject('packed').tarball), env, uses: ['npm'], msMax: 170_000 });
+  await outputOf('sh', ['-c', line!], { cwd: dirname(inject('tarball')), env, uses: ['npm'], msMax: 170_000 });
   // As a new shell would find them.
   const path = { ...env, PATH: `${join(prefix, 'bin')}${delimiter}${env['PATH'] ?? ''}` };
   const printed = await outputOf('sh', ['-c', 'lingate --version'], { cwd: project.folder, env: path, uses: ['lingate'] });

@@ -1,11 +1,10 @@
 // Plugins load from everywhere: beside the configuration, in packages, in TypeScript and JavaScript, beside a checkout or an installed package.
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { runProgram } from '../support/start-program.ts';
-import { emptyFolder, install, ROOT, writeFiles } from './installed.ts';
-import type { Project } from './installed.ts';
+import { emptyFolder, ROOT, writeFiles } from './installed.ts';
 
 const CHECKOUT = join(ROOT, 'src/lingate.js');
 const KEY = `la_test_${'a'.repeat(40)}`;
@@ -141,13 +140,7 @@ const REFERENCE = Object.fromEntries(
     .map((name) => [`store/${name}`, readFileSync(join(ROOT, 'test/support', name), 'utf8')]),
 );
 
-let project: Project;
-
-beforeAll(async () => {
-  project = await install();
-});
-
-afterAll(() => project.remove());
+const project = inject('project');
 
 /** The marks on an answer of a gateway that runs with `config.yaml` in the folder. */
 async function marksOf(main: string, folder: string, more: readonly string[]): Promise<string | null> {
