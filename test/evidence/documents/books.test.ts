@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { sized } from '../scorecard/size.ts';
 import { keepBooks } from './books.ts';
 
-const DOCUMENTS = sized(14, 60);
+const DOCUMENTS = sized(10, 60);
 const KILLS = sized(2, 4);
 
 /** Each kill leaves claims that last for half a minute, and a busy machine may be ten times as slow. */
