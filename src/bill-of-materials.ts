@@ -1,4 +1,5 @@
-// A bill of materials (CycloneDX) of the packages that the gateway runs with, from the lock file; for a release and for the image.
+// A bill of materials (CycloneDX) of the packages that the gateway runs with, from the lock file;
+// for a release and for the image.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -21,7 +22,7 @@ interface Bill {
   dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
 }
 
-/** As text. `digest` is the hex SHA-256 of what is listed, from which the bill has its id; `seconds` since 1970, if it has a time. */
+/** `digest` is the hex SHA-256 of what is listed, for the bill's id; `seconds`: since 1970. */
 export function billOfPackages(digest: string, seconds: number | undefined): string {
   return billText(packages(), digest, seconds);
 }
@@ -35,7 +36,7 @@ export function billText(bill: Bill, digest: string, seconds: number | undefined
   return `${JSON.stringify(bill, null, 2)}\n`;
 }
 
-/** The gateway's packages. npm's `--omit dev` would also leave out those that both need, so packages for development only are removed here. */
+/** npm's `--omit dev` leaves out what both need, so development's own packages are removed here. */
 export function packages(): Bill {
   const args = ['sbom', '--loglevel', 'error', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const text = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });

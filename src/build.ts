@@ -1,4 +1,5 @@
-// Builds `dist/`: compiles JavaScript and declarations, and copies what is read at run time (Lua, styles, scripts of pages), and a licence.
+// Builds `dist/`: compiles JavaScript and declarations, and copies what is read at run time (Lua,
+// styles, scripts of pages), and a licence.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -12,7 +13,7 @@ const DRAFT = `${DIST}.${process.pid}`;
 const OUTDATED = `${DRAFT}.outdated`;
 const COMPILER = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
 const BUNDLER = fileURLToPath(new URL('../node_modules/rolldown/bin/cli.mjs', import.meta.url));
-/** uWebSockets.js is under the same licence, but its packages have no copy (config/THIRD-PARTY.md). */
+/** uWebSockets.js has the same licence, but its packages have no copy (config/THIRD-PARTY.md). */
 const APACHE_LICENSE = fileURLToPath(new URL('../node_modules/prom-client/LICENSE', import.meta.url));
 
 /** Sources, the compiler's configuration, and READMEs. */
@@ -29,7 +30,7 @@ if (!existsSync(COMPILER)) {
 
 function build(): void {
   try {
-    // Whoever installs need not wait for a check of types, which is most of the work: CI runs `npm run typecheck`.
+    // No check of types, which is most of the work: CI runs `npm run typecheck`.
     const compiled = ['-p', `${SOURCES}tsconfig.build.json`, '--noCheck', '--outDir', DRAFT];
     execFileSync(process.execPath, [COMPILER, ...compiled], { stdio: 'inherit' });
     execFileSync(process.execPath, [BUNDLER, ...bundleOf(`${DRAFT}/domain/typebox.js`)], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -49,6 +50,6 @@ function build(): void {
 
 /** The arguments for putting into a file what it imports. */
 function bundleOf(file: string): string[] {
-  // Minified, because comments would name folders of this machine, and a release has the same bytes everywhere.
+  // Minified, because comments name this machine's folders: a release has the same bytes.
   return [file, '--format', 'esm', '--platform', 'node', '--minify', '--file', file];
 }

@@ -1,4 +1,5 @@
-// Prints the image's bill of materials, in a step of the Dockerfile: the gateway's packages, Node, and Debian's packages of the base image.
+// Prints the image's bill of materials, in a step of the Dockerfile: the gateway's packages, Node,
+// and Debian's packages of the base image.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';

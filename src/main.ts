@@ -1,4 +1,5 @@
-// The process: runs the command line, and exits with its status. `lingate.js` has checked the version of Node.
+// The process: runs the command line, and exits with its status. `lingate.js` has checked Node's
+// version.
 import { run } from './cli/run.ts';
 
 let abandoned = false;
@@ -31,8 +32,8 @@ const status = await run(process.argv.slice(2), {
 if (status !== 0) process.exitCode = status;
 
 /**
- * A reader that closes the pipe early (`| head -1`) is not a failure: the command runs to its end, or stops if it only writes. Neither
- * does a full disk end a gateway; a command that writes on one fails.
+ * A reader that closes early (`| head -1`) is no failure: the command runs on, or stops if it only
+ * writes. A full disk ends no gateway, but fails a command.
  */
 function surviveFailedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {

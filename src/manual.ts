@@ -1,5 +1,5 @@
-// Generates the tables of engine protocols, engine failures, limits, the admin API, metrics and other vendors' parameters in the operator's
-// manual: `npm run task -- manual`.
+// Generates the manual's tables of engine protocols, engine failures, limits, the admin API,
+// metrics and vendors' parameters: `npm run task -- manual`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { failureTable } from './docs/engine-advice.ts';

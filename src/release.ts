@@ -1,4 +1,5 @@
-// Builds a release in `release/`: the package, its bill of materials (CycloneDX) and checksums. The same commit gives the same bytes.
+// Builds a release in `release/`: the package, its bill of materials (CycloneDX) and checksums. The
+// same commit gives the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -52,7 +53,7 @@ function pack(): void {
   }
 }
 
-/** The commit's time: the only time in a release. Without git, `SOURCE_DATE_EPOCH` gives it, as in other builds. */
+/** The commit's, the only time in a release. Without git, `SOURCE_DATE_EPOCH` gives it. */
 function secondsOfCommit(): number {
   const given = process.env['SOURCE_DATE_EPOCH'];
   if (given !== undefined) {

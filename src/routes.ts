@@ -3,7 +3,7 @@ import type { RouteRow } from './core/route.ts';
 import { forwardScope } from './domain/scopes.ts';
 import type { Scope } from './domain/scopes.ts';
 
-/** The first steps of every route under /v1: access log, load shedding, identification, the team's load shedding. */
+/** First under /v1: access log, load shedding, identification, the team's load shedding. */
 const AUTHENTICATED = ['access-log', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
 
 export const ROUTES = [
@@ -18,7 +18,7 @@ export const ROUTES = [
   get('/v1/glossaries/{id}/entries', [...AUTHENTICATED, 'admit', 'show-glossary-entries'], 'glossaries:read'),
 ] as const;
 
-/** Those of documents, if they are configured. Their bodies are streamed, and read after the admission. */
+/** Of documents, if they are configured: streamed bodies, read after the admission. */
 const DOCUMENT_ROUTES = [
   post('/v1/documents', [...AUTHENTICATED, 'hold-document', 'admit', 'create-document'], 'translate:document'),
   get('/v1/documents/{id}', [...AUTHENTICATED, 'admit', 'show-document'], 'translate:document'),

@@ -1,4 +1,5 @@
-// For the tests of plugin authors: the contracts that our own protocols and stores fulfil, and an engine that misbehaves on command.
+// For plugin authors' tests: the contracts that our own protocols and stores fulfil, and an engine
+// that misbehaves on command.
 export { MovableClock } from './testing/movable-clock.ts';
 export { accountsContract } from './testing/accounts-contract.ts';
 export type { OpenEmptyStore } from './testing/accounts-contract.ts';

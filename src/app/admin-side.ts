@@ -43,8 +43,8 @@ export async function openOperators(config: Config): Promise<OpenOperators | und
 }
 
 /**
- * Reads the operators of a new configuration, and returns a function that puts them in effect. Whether there is a provider, and the
- * URL of the console, are decided at startup. Throws a `ConfigError`.
+ * Reads a new configuration's operators, and returns what puts them in effect. A provider, and the
+ * console's URL, are decided at startup. Throws a `ConfigError`.
  */
 export function readOperators(open: OpenOperators | undefined, next: Config): () => void {
   if (open === undefined) return () => undefined;

@@ -1,4 +1,5 @@
-// Builds a gateway's API documents from its configuration, and serves them on the public listener if that is configured.
+// Builds a gateway's API documents from its configuration, and serves them in public if that is
+// configured.
 import type { Config } from '../config/config.ts';
 import { formatNetworkAddress } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
@@ -16,7 +17,7 @@ import type { Documented } from './route-rows.ts';
 /** The version in every path. */
 const API_VERSION = '1';
 
-/** All OpenAPI documents: of the service with the plugins that have none, and by plugin. Opens neither the store nor a port. */
+/** Of the service with the plugins that have none, and by plugin. Opens neither store nor port. */
 export function describeApis(config: Config) {
   return withPlugins(config.plugins, (apis) => ({
     service: openApiDocument(describedBy(config, apis)),
@@ -63,8 +64,8 @@ export function apiOptions(
 }
 
 /**
- * Answers from memory: these requests need no key, so a page may cost no more than its bytes. Each is rendered once for each
- * configuration, when it is first asked for, because addresses are only known once everything listens.
+ * From memory: these requests need no key, so a page may cost no more than its bytes. Each is
+ * rendered when first asked for, as addresses are known once everything listens.
  */
 export function documentationStep(config: () => Config, documented: Documented, api: () => OpenApiOptions): HeadStep {
   const pages = documentPages(api, [...documented.documents.keys()]);

@@ -22,7 +22,7 @@ interface AppOptions {
 /** A running gateway. */
 export type App = Awaited<ReturnType<typeof startApp>>;
 
-/** Rejects with a `ConfigError`, `StoreError` or `ListenError`, each with a message for operators. */
+/** Rejects with a `ConfigError`, `StoreError` or `ListenError`, with words for operators. */
 export function startApp(config: Config, { logDestination, docsOnOps = false, onNewStore }: AppOptions = {}) {
   const output = openJsonLog(logDestination);
   return startProcess(output, config.limits, 'lingate has stopped', async (down) => {

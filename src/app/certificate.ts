@@ -1,5 +1,6 @@
-// The certificate of the public listener: taken from the files of the configuration, unchanged by a reload that has no usable one, and
-// reported before it ends: as advice, in the log once a day, and as a metric.
+// The certificate of the public listener: taken from the configuration's files, unchanged by a
+// reload that has no usable one, and reported before it ends: as advice, in the log once a day, and
+// as a metric.
 import { X509Certificate } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { bytesOf } from '../config/file-set.ts';
@@ -11,7 +12,7 @@ import { readTlsFiles } from '../server/tls-files.ts';
 
 const WARNED_DAYS = 14;
 
-/** Of the certificate of the configuration; `undefined` without TLS, or if the file is no certificate, which is reported elsewhere. */
+/** Of the configuration's; `undefined` without TLS, or for none, which is reported elsewhere. */
 export function certificateEnd({ tls, sources: { files } }: Config): { readonly file: string; readonly endsMs: number } | undefined {
   if (tls === undefined) return undefined;
   try {
@@ -30,7 +31,7 @@ export function adviceOnCertificate(config: Config, nowMs = Date.now()): string 
   return `tls.cert_file: ${end.file} ends at ${date}, in ${Math.ceil((end.endsMs - nowMs) / DAY_MS)} days; renew it and reload`;
 }
 
-/** Logs the advice once a day, as an error once the certificate has ended. Returns what ends the watch. */
+/** Once a day, as an error once the certificate has ended. Returns what ends the watch. */
 export function watchCertificate(config: () => Config, log: Log): () => void {
   const timer = setInterval(() => {
     const reason = adviceOnCertificate(config());
@@ -46,7 +47,7 @@ export function tlsOf({ tls, sources: { files } }: Config): TlsFiles | undefined
   return tls && { ...tls, contents: readTlsFiles(tls, (path) => bytesOf(files, path)) };
 }
 
-/** `next`, which a reload is about to apply, with the certificate of `running` if its own cannot be used, which is logged. */
+/** `next`, before a reload, with the certificate of `running` if its own is unusable. */
 export function withUsableTls(running: Config, next: Config, log: Log): Config {
   const reason = whyUnusable(next);
   if (reason === undefined || running.tls === undefined) return next;

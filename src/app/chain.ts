@@ -1,4 +1,5 @@
-// Creates the steps, and puts them, with those of plugins, into the chains of the routes; forward routes have their own.
+// Creates the steps, and puts them, with plugins' steps, into the chains of the routes; forward
+// routes have their own.
 import { longestTimeoutMs, SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';

@@ -1,5 +1,5 @@
-// Asks the engines of a configuration without a gateway: each replica translates one sentence, like a request, and which engine a
-// request would go to and why.
+// Asks the engines of a configuration without a gateway: each replica translates one sentence, like
+// a request, and which engine a request would go to and why.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
@@ -39,8 +39,8 @@ export type ReplicaReport = { readonly engine: string; readonly url: string } & 
 );
 
 /**
- * In the order of the configuration; all at the same time. Without a pair, each replica gets one that it offers. `msMax` is a
- * deadline for those whose own is later. Throws a `ConfigError` if the configuration is wrong.
+ * In order, all at the same time. Without a pair, each gets one that it offers. `msMax` ends what
+ * has a later deadline. Throws a `ConfigError`.
  */
 export function checkReplicas(
   config: Config,
@@ -76,7 +76,7 @@ function isComplete(pair: Partial<CheckedPair>): pair is CheckedPair {
   return pair.sourceLang !== undefined && pair.targetLang !== undefined;
 }
 
-/** What is given, completed: from English and to German if that is offered, otherwise the first pair of the languages that is. */
+/** What is given, completed: English to German if offered, otherwise the first pair. */
 function offeredPair({ sources, targets }: LanguageTable, given: Partial<CheckedPair>, offers: PairTest = () => true): CheckedPair {
   const first = (codes: readonly { readonly code: string }[], code: string): readonly string[] =>
     codes.map((one) => one.code).toSorted((a, b) => Number(b === code) - Number(a === code));
@@ -110,7 +110,7 @@ export interface RouteReport {
   /** Index of the rule in `routing`; `undefined` if none matches, and without rules. */
   readonly rule: number | undefined;
   readonly engines: readonly ExplainedEngine[];
-  /** Engines that should report their pairs and did not answer: all pairs are allowed, as in a gateway that is starting. */
+  /** Those that should report pairs and did not: all are allowed, as at a start. */
   readonly silent: readonly string[];
 }
 

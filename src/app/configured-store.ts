@@ -1,5 +1,5 @@
-// Opens the configured store for processes that do not serve callers (commands, and the primary of several workers), with the clock
-// of this machine, and waits for a store that does not answer yet.
+// Opens the configured store for processes that do not serve callers (commands, and the primary of
+// several workers), with the clock of this machine, and waits for a store that does not answer yet.
 import type { DocumentStore } from '../ports/documents.ts';
 import type { RefusalDays } from '../ports/refusal-days.ts';
 import { SECOND_MS } from '../config/config.ts';
@@ -24,7 +24,7 @@ export interface ConfiguredStore {
   close(): Promise<void>;
 }
 
-/** Rejects with a `StoreError` if the store cannot be opened, or a `ConfigError` for the plugin that should provide it. */
+/** Rejects with a `StoreError`, or with a `ConfigError` for the plugin that should provide it. */
 export async function openConfiguredStore(config: Config, creation: StoreCreation = {}, log: Log = SILENT): Promise<ConfiguredStore> {
   const plugins = await pluginsFor(config, log);
   try {
@@ -50,7 +50,7 @@ export async function openConfiguredStore(config: Config, creation: StoreCreatio
   }
 }
 
-/** No caller waits for a command: the store may take five seconds, if `store_options.command_timeout_ms` does not allow more. */
+/** No caller waits for a command: five seconds, unless `command_timeout_ms` allows more. */
 const PATIENCE_MS = 5000;
 
 /** The same for a command. */
@@ -69,7 +69,7 @@ export function storeOptionsOf({ store_options: options, history, events }: Conf
   };
 }
 
-/** Plugins are only loaded if the store's URL is not one of ours, so that a plugin may provide the store. */
+/** Plugins are only loaded, as one may provide the store, if its URL is not one of ours. */
 async function pluginsFor({ store, plugins }: Config, log: Log): Promise<Pick<LoadedPlugins, 'stores' | 'close'>> {
   const { loadPlugins, NO_PLUGINS } = await import('../config/plugins.ts');
   return storeKindOf(store) === undefined ? loadPlugins(plugins, log) : NO_PLUGINS;
@@ -79,8 +79,8 @@ const TELL_EVERY_MS = 5000;
 const TRY_EVERY_MS = 250;
 
 /**
- * Calls `open` repeatedly while the store is down and `store_options.wait_seconds` have not passed, and logs that every five
- * seconds. Rejects with a `StoreError`: at once if waiting would not help.
+ * Calls `open` while the store is down and `store_options.wait_seconds` last, and logs that every
+ * five seconds. Rejects with a `StoreError`, at once if waiting would not help.
  */
 export async function openAwaited<T>({ store, store_options: options }: Config, log: Log, open: () => Promise<T>): Promise<T> {
   const waitMs = options.wait_seconds * SECOND_MS;

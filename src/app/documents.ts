@@ -1,4 +1,4 @@
-// The documents of one process: where they are stored, the steps of their routes, and the worker that translates them.
+// The documents of one process: where they are stored, the steps of their routes, and their worker.
 import { SECOND_MS } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { documentsSecret } from '../config/secrets.ts';
@@ -87,7 +87,7 @@ export function forgetfulDocuments({ documents }: NonNullable<OpenDocuments>): F
   };
 }
 
-/** The steps of documents, and what the worker uses: `files` is `undefined` if no file may pass the gateway unread. */
+/** The steps, and what the worker uses: `files` only if some may pass the gateway unread. */
 export type BuiltDocuments = ReturnType<typeof buildDocuments>;
 
 const HOUR_MS = 3_600_000;
@@ -228,7 +228,7 @@ export function startDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
   return {
     /** There is work. */
     wake: () => worker.wake(),
-    /** Calls to engines are cancelled, and what is not finished is given back: another gateway reads it again. */
+    /** Calls to engines are cancelled, and unfinished work is given back to other gateways. */
     close() {
       watch.close();
       const closed = worker.close();

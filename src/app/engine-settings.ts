@@ -1,5 +1,5 @@
-// The engines of a configuration with their protocols, built in or of a plugin: reads and checks their options and secrets, and refuses
-// what a protocol does not support.
+// The engines of a configuration with their protocols, built in or of a plugin: reads and checks
+// their options and secrets, and refuses what a protocol does not support.
 import type { Config, EngineConfig } from '../config/config.ts';
 import { ConfigError, labelOf, linesOf } from '../config/config-error.ts';
 import type { Fault } from '../config/config-error.ts';
@@ -32,8 +32,8 @@ export interface EngineSettings {
 }
 
 /**
- * In the order of the file. `added` are the protocols of plugins. Reads the files and variables with secrets. Throws a `ConfigError`
- * with all faults of all engines.
+ * In the file's order. `added` are plugins' protocols. Reads files and variables with secrets.
+ * Throws a `ConfigError` with all faults of all engines.
  */
 export function setUpEngines(
   config: Config,
@@ -50,7 +50,7 @@ export function setUpEngines(
   return judged as readonly EngineSettings[];
 }
 
-/** Uses the engines' protocols and options without a gateway: opens neither the store nor a port. Sets up plugins only if a protocol is not built in. */
+/** Without a gateway, store or port. Sets up plugins only for a protocol that is not built in. */
 export async function withEngines<T>(
   config: Config,
   env: Environment,

@@ -1,5 +1,6 @@
-// Reports on each engine replica: attempts as metrics, failures and setting aside in the log. Tries the engines before any caller
-// does; those that report their pairs are tried by that question instead (`runtime/offered-languages.ts`).
+// Reports on each engine replica: attempts as metrics, failures and setting aside in the log. Tries
+// the engines before any caller does; those that report their pairs are tried by that question
+// (`runtime/offered-languages.ts`).
 import { MalformedAttempt } from '../engines/attempt.ts';
 import type { Balancer } from '../engines/balancer.ts';
 import type { ReplicaWatch } from '../engines/replica.ts';

@@ -1,4 +1,5 @@
-// Which HTTP library a configuration selects on this machine, and whether it supports what is configured; opens no port.
+// Which HTTP library a configuration selects here, and whether it supports what is configured;
+// opens no port.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { ListenError } from '../server/listener.ts';
@@ -10,13 +11,13 @@ export interface WithoutUws {
   readonly why: string;
 }
 
-/** `undefined` if `listener: auto` is uWebSockets.js. Throws a `ListenError` if the operator has named a build that is not installed. */
+/** `undefined` if `auto` is uWebSockets.js. A `ListenError` if the named build is missing. */
 export async function whyNode(config: Pick<Config, 'forward' | 'documents'>): Promise<WithoutUws | undefined> {
   const why = streamingPart(config);
   return why === undefined ? whyWithoutUws() : { cause: 'streams', why };
 }
 
-/** The part of the configuration whose bodies are streamed, which only node:http does; `undefined` if there is none. */
+/** What is configured with streamed bodies, which only node:http has. */
 export function streamingPart({ forward, documents }: Pick<Config, 'forward' | 'documents'>): string | undefined {
   if (forward.length > 0) return 'forward: what these routes pass on is streamed';
   return documents === undefined ? undefined : 'documents: uploads are streamed';
@@ -45,7 +46,7 @@ export async function describeUwsBuild(): Promise<string> {
   }
 }
 
-/** Rejects with a `ConfigError` if `serve` would. Does not check without a build: the file may be for another machine. */
+/** Rejects as `serve` would. Not without a build: the file may be for another machine. */
 export async function checkIdleSeconds(config: Config): Promise<void> {
   const { file, listener, limits } = config;
   if (listener === 'node' || (listener === 'auto' && streamingPart(config) !== undefined)) return;

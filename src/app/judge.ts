@@ -1,4 +1,5 @@
-// Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes, secrets, files.
+// Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes,
+// secrets, files.
 import { isAbsolute } from 'node:path';
 import { documentsSecret, adminOperators, eventsSecret, oidcSettings } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
@@ -21,12 +22,12 @@ import { openOidc } from './oidc-side.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows, ownRows, routeRows } from './route-rows.ts';
 
-/** The checked configuration; the caller must close its plugins. Contains secrets: do not print it. */
+/** The caller must close its plugins. Contains secrets: do not print it. */
 export type ValidSettings = Awaited<ReturnType<typeof judge>>;
 
 /**
- * Rejects with a `ConfigError` with a line for every fault; the plugins are then closed. Reads files and variables and sets up
- * plugins; opens neither the store nor a port.
+ * Rejects with a `ConfigError` of all faults, with plugins closed. Reads files and variables and
+ * sets up plugins; opens neither the store nor a port.
  */
 export async function judge(config: Config, env: Environment = process.env, log?: Log) {
   const faults = new FoundFaults(config);
@@ -37,7 +38,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const own = ownRows(config, plugins ?? NO_PLUGINS);
   const rows = plugins && (await faults.of(() => pluginRows(own, plugins)));
   if (rows !== undefined) await faults.of(() => routeRows(config, plugins!));
-  // An unknown protocol or store may be that of a plugin that could not be loaded; the plugins that we ship have none.
+  // It may be that of a plugin that could not be loaded; the plugins that we ship have none.
   const known = plugins ?? (config.plugins.every(({ module }) => isShipped(module)) ? NO_PLUGINS : undefined);
   const judgeable =
     known === undefined ? { ...config, engines: config.engines.filter(({ protocol }) => builtInProtocols.has(protocol)) } : config;
@@ -71,8 +72,8 @@ export async function judge(config: Config, env: Environment = process.env, log?
 }
 
 /**
- * What a reload can check: secrets, so that wrong ones are reported now, and not at the next start. Plugins are only set up again if
- * an engine's protocol is one of theirs. Rejects with a `ConfigError`.
+ * What a reload can check, so that wrong secrets are reported now. Plugins are only set up again
+ * for an engine's protocol. Rejects with a `ConfigError`.
  */
 export async function judgeSecrets(config: Config, env: Environment): Promise<void> {
   const faults = new FoundFaults(config);

@@ -1,4 +1,4 @@
-// Sets up the sign-in by an OpenID provider: who may, and by which package; both are read from the configuration.
+// Sets up the sign-in by an OpenID provider: who may, and by which package.
 import { assertFaultless } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';

@@ -1,5 +1,6 @@
-// The operator's side of a gateway, once however many processes serve callers: the ops listener with its pages, admin API and console,
-// the watch over all teams, the sender of events, the check of plans, and reloading.
+// The operator's side of a gateway, once however many processes serve callers: the ops listener
+// with its pages, admin API and console, the watch over all teams, the sender of events, the check
+// of plans, and reloading.
 import { performance } from 'node:perf_hooks';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
 import { missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../admin/plan-comparison.ts';
@@ -106,8 +107,8 @@ export class OperatorSide {
   }
 
   /**
-   * Applies the members that may change without a restart, and returns the names of changed members that need one. Throws, and
-   * changes nothing, if the configuration cannot be applied.
+   * Applies what may change without a restart, and returns the names of other changed members.
+   * Throws, and changes nothing, if it cannot be applied.
    */
   reload(next: Config): readonly string[] {
     for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
@@ -136,7 +137,7 @@ export class OperatorSide {
     const names = [...ownNames(this.config), this.config.ops.host];
     // A demo takes no reload: the signal would end it.
     const local = docsOnOps ? undefined : { pages: { [RELOADS_PATH]: () => json(reloads()) }, names };
-    // Host names are only checked if the console is on: otherwise no browser has an operator's session.
+    // Only if the console is on: otherwise no browser has an operator's session.
     if (this.#operators === undefined) return { pages, local, apps: appsWhileOff(() => this.config.service.name) };
     return {
       local,
@@ -184,7 +185,7 @@ export class OperatorSide {
     down.add('events', () => sender.close());
   }
 
-  /** Warns of each plan that teams have and the configuration lacks, in the background; a store that is away is reported elsewhere. */
+  /** Of each plan that teams have and the configuration lacks, in the background. */
   async #checkPlans(): Promise<void> {
     const checked = await missingPlans(this.#options.store.teams, this.config.plans, TEAMS_CHECKED_MAX);
     if (isUnavailable(checked)) return;
@@ -198,7 +199,7 @@ function ownNames({ ops_names: names, admin }: Config): readonly string[] {
   return admin?.console_url === undefined ? names : [...names, new URL(admin.console_url).hostname];
 }
 
-/** `latest` is the result of the last check of all teams; `now` is the monotonic clock by which it was made. */
+/** `latest`: the last check of all teams; `now`: the monotonic clock by which it was made. */
 function readTeamMetrics(metrics: Metrics, latest: () => TeamsNearLimits, now: () => number): void {
   const startedAtMs = now();
   metrics.read('teams', () => Object.entries(latest().counts).map(([condition, count]) => [{ condition }, count]));

@@ -58,10 +58,10 @@ export interface Opening {
 /** Engines, upstream and store, with what watches over them. */
 export type Opened = Awaited<ReturnType<typeof open>>;
 
-/** `full` are rate windows that are known to be full; `offers` is what the engines offer, by plan and pair. */
+/** `full`: rate windows known to be full; `offers`: what engines offer, by plan and pair. */
 export type ServingParts = Awaited<ReturnType<typeof openParts>>;
 
-/** `down` closes everything but the telemetry, which waits as long as the process may. Rejects with a `ConfigError` or `StoreError`. */
+/** `down` closes all but the telemetry. Rejects with a `ConfigError` or `StoreError`. */
 export async function openParts(opening: Opening) {
   const opened = await open(opening);
   const { config, output, down, store, engines, settings, nowMs } = opened;
@@ -146,7 +146,7 @@ async function open({ config, output, down, role, onNewStore }: Opening) {
   };
 }
 
-/** The store admits nothing while its clock is wrong. `nowMs` is the time of this process that is believed. */
+/** Admits nothing while its clock is wrong. `nowMs`: the believed time of this process. */
 async function openWatchedStore(
   { config, log, down, onNewStore }: Pick<Opening, 'config' | 'down' | 'onNewStore'> & { readonly log: Log },
   plugins: LoadedPlugins,
@@ -195,7 +195,7 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
   };
 }
 
-/** What forwards requests; `undefined` if there are no forward routes, so that http-proxy-3 is not loaded. */
+/** `undefined` without forward routes, so that http-proxy-3 is not loaded. */
 async function openUpstream({ forward, engines }: Config, metrics: Metrics, log: Log): Promise<ProxyUpstream | undefined> {
   if (forward.length === 0) return undefined;
   const { openProxyUpstream } = await import('../forward/upstream.ts');

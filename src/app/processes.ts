@@ -1,4 +1,5 @@
-// The state that a process reports to the console, as values that survive structured cloning; several are merged into the overview.
+// What a process reports to the console, as values that survive structured cloning; several are
+// merged into the overview.
 import type { Readiness } from '../ops/ops-pages.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';

@@ -1,4 +1,5 @@
-// Opens the gateway with its routes, ids, clock and the reporting of bugs, and the configured listener that callers reach it by.
+// Opens the gateway with its routes, ids, clock and the reporting of bugs, and the listener for
+// callers.
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { callerNetwork } from '../domain/client-address.ts';

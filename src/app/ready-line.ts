@@ -1,5 +1,5 @@
-// What a gateway logs when it is ready: version, store, configuration, engines, and what is valid but probably a mistake, which
-// `config check` prints too.
+// What a gateway logs when it is ready: version, store, configuration, engines, and what is valid
+// but probably a mistake, which `config check` prints too.
 import type { Config } from '../config/config.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
@@ -49,7 +49,7 @@ export function engineUrls({ engines }: Pick<Config, 'engines'>): readonly strin
   return engines.flatMap(({ name, urls }) => urls.map((url) => `${name}: ${url}`));
 }
 
-/** One line each, with the member to change. What concerns the environment is in `sources.warnings`. */
+/** One line each, with the member to change. The environment's are in `sources.warnings`. */
 export function adviceOn(config: Config): readonly string[] {
   const certificate = adviceOnCertificate(config);
   return [...adviceOnDocs(config), ...adviceOnSignIn(config), ...(certificate === undefined ? [] : [certificate])];

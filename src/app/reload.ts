@@ -1,4 +1,5 @@
-// Reloads the configuration on SIGHUP, and applies what may change while running; a wrong one changes nothing.
+// Reloads the configuration on SIGHUP, and applies what may change while running; a wrong one
+// changes nothing.
 import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -31,7 +32,7 @@ export const RELOADS_PATH = '/reloads';
 
 export type Reloadable = Pick<OperatorSide, 'config' | 'reload' | 'reported'> & Pick<Stoppable, 'log'>;
 
-/** `load` reads the sources that the command line named, for a gateway that runs with the given configuration. Never rejects: faults are logged. */
+/** `load` reads the sources that the command line named. Never rejects: faults are logged. */
 export async function reload(app: Reloadable, load: (running: Config) => Promise<Config>): Promise<void> {
   const { log } = app;
   try {
@@ -61,7 +62,7 @@ function faultsOf(error: unknown): readonly string[] {
   return [error instanceof Error ? error.message : String(error)];
 }
 
-/** The machine since its boot, and the container, as a fingerprint: the same number is another process elsewhere. */
+/** A fingerprint of the machine since its boot, and the container. */
 export function pidSpace(): string {
   try {
     const names = `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;

@@ -1,4 +1,5 @@
-// The table of routes for a configuration: ours, the documentation's, those of plugins, which are checked here, and forward routes.
+// The table of routes for a configuration: ours, the documentation's, those of plugins, which are
+// checked here, and forward routes.
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ForwardConfig } from '../config/forward.ts';
@@ -15,7 +16,7 @@ import type { GatewayServices } from '../ports/gateway-services.ts';
 
 export type Documented = Pick<PluginApis, 'documents'>;
 
-/** The whole table of routes, with the steps of plugins inserted. Throws a `ConfigError` if one cannot be placed. */
+/** With the steps of plugins. Throws a `ConfigError` if one cannot be placed. */
 export function routeRows(
   config: Pick<Config, 'forward' | 'docs' | 'documents'>,
   plugins: LoadedPlugins,
@@ -61,7 +62,7 @@ function forwardRows(forward: readonly ForwardConfig[]): RouteRow[] {
   return forward.flatMap(({ path, methods, name }) => methods.map((method) => forwardRow(method, path, name)));
 }
 
-/** The final order of the steps of every route, including those of plugins. Opens neither the store nor a port. */
+/** The final steps of every route, with plugins'. Opens neither the store nor a port. */
 export function describeRoutes(config: Config): Promise<{ route: string; steps: string[] }[]> {
   return withPlugins(config.plugins, (plugins) =>
     routeRows(config, plugins).map((row) => ({ route: routeName(row), steps: [...row.steps] })),
@@ -121,7 +122,7 @@ function placeFault(route: LoadedRoute, own: readonly RouteRow[], earlier: reado
   return `"${routeName(taken)}" of plugin "${taken.plugin}" already has this path${how}`;
 }
 
-/** Finds the steps that plugins' routes name: ours, those placed everywhere, or the plugin's own. Throws a `ConfigError`. */
+/** The steps that plugins' routes name: ours, placed ones, their own. Throws a `ConfigError`. */
 export function stepsOfPlugins(
   plugins: LoadedPlugins,
   services: GatewayServices,

@@ -65,7 +65,7 @@ export class Serving implements ServingProcesses {
     parts.metrics.read('draining', () => Number(this.#draining !== undefined));
   }
 
-  /** Ready is a process whose port is open, whose store answers and has the right time, and which is not draining. */
+  /** Its port is open, its store answers and has the right time, and it is not draining. */
   readiness(): Readiness {
     const { engines, probe, clocks } = this.parts;
     const step = clocks.step();
@@ -161,8 +161,8 @@ export class Serving implements ServingProcesses {
   }
 
   /**
-   * Begins to stop: probes fail at once, and after the drain delay the port is closed. Open connections stay open. `down` begins
-   * with this and does the rest.
+   * Probes fail at once; after the drain delay the port is closed, but no open connection. `down`
+   * begins with this.
    */
   drain(): Promise<void> {
     if (this.#draining === undefined) this.#stopByMs = monotonicMs() + stopWithinMs(this.parts.config.limits);
@@ -170,7 +170,7 @@ export class Serving implements ServingProcesses {
     return this.#draining;
   }
 
-  /** Applies the languages, engine replicas, pairs, routing and certificate of a configuration that has been checked. */
+  /** Applies a checked configuration's languages, replicas, pairs, routing and certificate. */
   replace(next: Config): void {
     const { engines, settings, offers, trials } = this.parts;
     for (const { name, urls } of next.engines) engines.byName.get(name)!.setUrls(urls);
@@ -180,7 +180,7 @@ export class Serving implements ServingProcesses {
     this.#renewTls(next);
   }
 
-  /** If the library cannot use a certificate, the old one stays; the rest of the configuration is applied all the same. */
+  /** Without a usable certificate the old one stays; the rest is applied all the same. */
   #renewTls(next: Config): void {
     const { log } = this.parts.output;
     try {
@@ -217,7 +217,7 @@ export class Serving implements ServingProcesses {
   }
 }
 
-/** The store as the chain uses it, with caches for what never changes: a key's team, and a glossary's entries. */
+/** With caches for what never changes: a key's team, and a glossary's entries. */
 function cachesOf({ config, store, requests }: ServingParts) {
   const keys = new LruKeyCache({
     directory: store.keys,

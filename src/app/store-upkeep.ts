@@ -33,7 +33,7 @@ export async function checkStoreAt(config: Config, report: ReportFinding, onTeam
   });
 }
 
-/** A team with all that the store has of it, and what is wrong with it; `undefined` for one that does not exist. Rejects with a `StoreError`. */
+/** All that the store has of a team, and what is wrong with it. Rejects with a `StoreError`. */
 export async function accountAt(config: Config, teamId: string, report: ReportFinding): Promise<WholeAccount | undefined> {
   return withReader(config, (reader) =>
     reader.account(teamId, (finding) => {
@@ -58,7 +58,7 @@ function withReader<T>(config: Config, use: (reader: WholeStore) => Promise<T>):
   );
 }
 
-/** Without their configuration it is unknown where their files are, and documents are not checked. */
+/** Without their configuration, nobody knows where files are: documents are not checked. */
 function documentCheckOf({ documents, limits }: Config, reader: WholeStore): DocumentCheck | undefined {
   if (documents === undefined) return undefined;
   return new DocumentCheck({
@@ -73,7 +73,7 @@ function folderOf({ folder }: NonNullable<Config['documents']>): DirectoryOfDocu
 }
 
 /**
- * Mends what is wrong with documents, if there are any and `confirm` agrees. Resolves with a line for each thing that was mended.
+ * Mends what is wrong with documents, if `confirm` agrees. A line for each thing that was mended.
  * Rejects with a `StoreError`.
  */
 export async function repairDocuments(
@@ -124,8 +124,8 @@ export async function copyStoreTo({ from, to, restart, onProgress, others }: Cop
 }
 
 /**
- * Calls `use` with the stores of the plugins that the configuration names; they are loaded if one of `urls` is not of ours, and closed
- * afterwards. Rejects with a `ConfigError` if they cannot be.
+ * Calls `use` with plugins' stores; plugins are loaded if one of `urls` is not of ours, and closed
+ * afterwards. Rejects with a `ConfigError`.
  */
 export async function withWholeStores<T>(
   urls: readonly string[],
@@ -138,7 +138,7 @@ export async function withWholeStores<T>(
   return withPlugins(plugins, ({ stores }) => use(new Map([...stores].map(([scheme, open]) => [scheme, opener(open)]))));
 }
 
-/** Each store has a clock of its own, which it judges: without it, nothing could be said of what has ended. */
+/** With a clock, which each store judges, as nothing could be said of what has ended. */
 function opener(open: OpenPluginStore): (url: string, mayCreate: boolean) => ReturnType<OpenPluginStore> {
   return async (url, mayCreate) => {
     const clock = openMachineClock();

@@ -1,4 +1,5 @@
-// Keeps a gateway running until a signal, or an uncaught bug, stops it; its parts are closed in reverse order.
+// Keeps a gateway running until a signal, or an uncaught bug, stops it; its parts are closed in
+// reverse order.
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { placeOf } from '../core/error-place.ts';
@@ -25,7 +26,7 @@ interface RunOptions<A> {
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
-/** A shell and npm may both pass on the same Ctrl-C: a second signal within this time counts as the same. */
+/** A shell and npm may both pass on a Ctrl-C: within this time a second one is the same. */
 const ECHO_MS = 500;
 /** What a process may take to stop beyond the time for its callers. */
 const STOP_MARGIN_MS = 5_000;
@@ -36,8 +37,8 @@ export function stopWithinMs(limits: { readonly drain_delay_seconds: number; rea
 }
 
 /**
- * Opens a process, whose parts are closed in reverse order when it stops or cannot be opened. A part that does not close is named in
- * the log; the others are closed all the same.
+ * Its parts are closed in reverse order when it stops or cannot be opened. One that does not close
+ * is named in the log; the others are closed all the same.
  */
 export async function startProcess<T extends object>(
   output: JsonLog,
@@ -75,7 +76,7 @@ export async function startProcess<T extends object>(
 /** Resolves when the gateway has stopped. A second signal ends the process at once. */
 export async function runUntilStopped<A extends Stoppable>(start: () => Promise<A>, options: RunOptions<A> = {}): Promise<void> {
   const { reload, alsoStop } = options;
-  // Set up before the ready line is printed, because whoever reads that line may send a signal at once.
+  // Before the ready line, because whoever reads it may send a signal at once.
   let hangUp = (): void => void (hungUp = true);
   let hungUp = false;
   if (reload !== undefined) process.on('SIGHUP', () => hangUp());
@@ -93,8 +94,8 @@ export async function runUntilStopped<A extends Stoppable>(start: () => Promise<
 }
 
 /**
- * Stops it, and kills the process if it does not exit in time: a store or plugin that never closes, or a forgotten connection, must
- * not keep a process running.
+ * Stops it, and kills the process if it does not exit in time: a forgotten connection must not keep
+ * it running.
  */
 export async function stopInTime(app: Omit<Stoppable, 'stop'>, stop: () => Promise<void>): Promise<void> {
   const timer = setTimeout(() => {
@@ -142,7 +143,7 @@ export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise
       asked.resolve(signal);
     });
   }
-  // The state after a bug is unknown: requests in flight may finish, no new ones begin, and a supervisor restarts the process.
+  // After a bug no request begins, those in flight may finish, and a supervisor restarts.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.error('a bug outside any request', { kind: event, reason: placeOf(error) });

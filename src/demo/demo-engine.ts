@@ -1,4 +1,5 @@
-// The engine of `lingate demo`: a phrasebook behind the native protocol, so that the demo uses a real engine over HTTP.
+// The engine of `lingate demo`: a phrasebook behind the native protocol, as a real engine over
+// HTTP.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

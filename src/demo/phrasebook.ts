@@ -2,7 +2,7 @@
 
 export const PHRASEBOOK_LANGUAGES = ['EN', 'DE', 'ES', 'FR'] as const;
 
-/** In the order of `PHRASEBOOK_LANGUAGES`, spelled as within a sentence. Of equal words, the first row is used. */
+/** In the order of `PHRASEBOOK_LANGUAGES`. Of equal words, the first row counts. */
 export const PHRASEBOOK: readonly (readonly [en: string, de: string, es: string, fr: string])[] = [
   ['hello', 'hallo', 'hola', 'bonjour'],
   ['good morning', 'guten Morgen', 'buenos días', 'bonjour'],

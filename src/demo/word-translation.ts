@@ -1,4 +1,5 @@
-// Word-for-word translation by the phrasebook: longest phrase first; keeps case and punctuation, and leaves unknown words unchanged.
+// Word-for-word translation by the phrasebook: longest phrase first; keeps case and punctuation,
+// and leaves unknown words unchanged.
 import { PHRASEBOOK, PHRASEBOOK_LANGUAGES } from './phrasebook.ts';
 
 /** Lower-case phrases of a language, with the phrase as it is written and its translation. */
@@ -6,7 +7,7 @@ type Phrases = Map<string, { readonly written: string; readonly translation: str
 
 const WORD = /\p{L}+(?:['’]\p{L}+)*/gu;
 
-/** `undefined` for a language that the phrasebook does not have. A regional code is treated as its base. */
+/** `undefined` for a language it does not have. A regional code is its base. */
 function columnOf(code: string): number | undefined {
   const column = PHRASEBOOK_LANGUAGES.findIndex((language) => language === code.split('-', 1)[0]);
   return column === -1 ? undefined : column;
@@ -21,14 +22,14 @@ function phrasesOf(pairs: readonly (readonly [string, string])[]): Phrases {
 /** The single words of each language. */
 const vocabularies = PHRASEBOOK_LANGUAGES.map((_, column) => new Set(PHRASEBOOK.flatMap((row) => row[column]!.toLowerCase().split(' '))));
 
-/** The language with the most words in the text; English if there is none, and of a tie the first. */
+/** The language of most words, or the first such; English if there is none. */
 export function detectLanguage(text: string): string {
   const words = text.toLowerCase().match(WORD) ?? [];
   const counts = vocabularies.map((vocabulary) => words.filter((word) => vocabulary.has(word)).length);
   return PHRASEBOOK_LANGUAGES[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** Spanish opens an exclamation or a question with a mark of its own, which the other languages do not have. */
+/** Spanish opens an exclamation or a question with a mark; the others do not. */
 function withOpeningMarks(text: string, from: number | undefined, to: number | undefined): string {
   if (from === undefined || to === undefined || from === to) return text;
   if (PHRASEBOOK_LANGUAGES[from] === 'ES') return text.replaceAll(/[¡¿]/g, '');
@@ -36,7 +37,7 @@ function withOpeningMarks(text: string, from: number | undefined, to: number | u
   return text.replaceAll(/\p{L}[^.!?]*([!?])/gu, (sentence, mark: string) => (mark === '!' ? '¡' : '¿') + sentence);
 }
 
-/** `glossary` terms take precedence over the phrasebook. A text into an unknown language is returned unchanged. */
+/** `glossary` comes before the phrasebook. A text into an unknown language stays. */
 export function translateByPhrasebook(text: string, source: string, target: string, glossary: Readonly<Record<string, string>>): string {
   const from = columnOf(source);
   const to = columnOf(target);

@@ -1,4 +1,5 @@
-// Formats of documents, each file in a thread of its own, within limits of time and memory; files wait for each other.
+// Formats of documents, each file in a thread of its own, within limits of time and memory; files
+// wait for each other.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { nextTurn } from '../core/turns.ts';
@@ -26,7 +27,7 @@ export type FromDocumentWorker =
 const PIECE_ENTRIES = 500;
 const PIECE_CHARACTERS = 100_000;
 
-/** A list as JSON in pieces, each of which takes a turn of the event loop: a long one at once would hold it up. */
+/** In pieces, each in a turn of the event loop: a long one at once would hold it up. */
 export function* listPieces<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<Uint8Array<ArrayBuffer>, void> {
   const encoder = new TextEncoder();
   for (let from = 0, to = 0; from < list.length; from = to) {
@@ -36,9 +37,9 @@ export function* listPieces<T>(list: readonly T[], lengthOf: (entry: T) => numbe
 }
 
 export interface DocumentFormatsOptions {
-  /** For one call, once the thread works on it; default 30,000, because it has little of a busy machine. */
+  /** For one call, once the thread works on it; 30,000, because it has little of a busy machine. */
   readonly timeMs?: number;
-  /** Of JavaScript objects in the thread, in MiB; default 256. Bytes of files are limited otherwise. */
+  /** Of the thread's JavaScript objects, in MiB; default 256. Bytes of files are limited apart. */
   readonly memoryMiB?: number;
   /** Gets where a bug showed, or why the thread died, in words for a log. */
   readonly onFault?: (words: string) => void;
@@ -62,7 +63,7 @@ interface Job {
 
 const TIME_MS = 30_000;
 const MEMORY_MIB = 256;
-/** Small, because V8 lets it grow to three times as much before it collects, also for files that leave little. */
+/** Small, because V8 lets it grow to three times as much before it collects. */
 const YOUNG_MIB = 8;
 const STACK_MIB = 4;
 const WORKER = new URL(`./document-thread${extname(import.meta.url)}`, import.meta.url);

@@ -31,8 +31,8 @@ function answerTo({ format, bytes, translations, targetLang }: ReadingOrder): Fr
 }
 
 /**
- * The event loop goes first: otherwise this thread may take the processor from it with each message that it sends there. Only on
- * Linux, where `0` is the calling thread; elsewhere it is the whole process.
+ * The event loop goes first: each message that it gets may cost it the processor. Only on Linux,
+ * where `0` is the calling thread; elsewhere it is the process.
  */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;

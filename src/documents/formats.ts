@@ -1,5 +1,5 @@
-// THE table of formats: their names, which are the endings of files, and the first look at a file, on the event loop: its size, its first
-// bytes, and of an archive the directory.
+// THE table of formats: their names, which are the endings of files, and the first look at a file,
+// on the event loop: its size, its first bytes, and of an archive the directory.
 import type { DocumentFormat } from '../ports/document-formats.ts';
 import { limitFileBytes, orRefused, refuse } from './limits.ts';
 import { zipDirectory } from './zip-archive.ts';

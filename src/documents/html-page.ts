@@ -1,4 +1,5 @@
-// HTML: text between the borders of blocks, with elements within lines as marks, and the attributes that readers see.
+// HTML: text between the borders of blocks, with elements within lines as marks, and the attributes
+// that readers see.
 import { Tokenizer, TokenizerMode } from 'parse5';
 import type { Token } from 'parse5';
 import { labelPassage, limitTexts, plainPassage } from './passage.ts';
@@ -34,7 +35,7 @@ const SEEN_METAS: ReadonlySet<string> = new Set(['description', 'og:title', 'og:
 /** An element without an end tag. */
 const NEVER_CLOSED: ReadonlySet<string> = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
-/** By the tokens of an HTML parser: a tree would take quadratic time for some files, and would not need more than tokens have. */
+/** By a parser's tokens: a tree would take quadratic time for some files, and has no more. */
 export function htmlPage(source: string): readonly Passage[] {
   const reader = new HtmlReader(source);
   const tokenizer: Tokenizer = new Tokenizer(
@@ -62,7 +63,7 @@ class HtmlReader {
   readonly #attributes: Passage[] = [];
   readonly #source: string;
   readonly #builder: PassageBuilder;
-  /** The element whose content is not translated, how many of its name are open, and where it begins. */
+  /** The untranslated element, how many of its name are open, and where it begins. */
   #opaque: { readonly name: string; depth: number; readonly from: number } | undefined;
   /** How many `pre` or `textarea` are open: there white space matters. */
   #spaced = 0;

@@ -1,6 +1,7 @@
-// The limits within which files are read: what is beyond them is refused, with words for its sender that name the limit.
+// The limits within which files are read: beyond them they are refused, with words that name the
+// limit.
 
-/** Its message is for the sender of the file. Caught where a file is read, and nowhere in between. */
+/** Its message is for the file's sender. Caught where a file is read, and only there. */
 export class RefusedFile extends Error {}
 
 export function refuse(reason: string): never {
@@ -26,7 +27,7 @@ export const ENTRIES_MAX = 2_000;
 export const ENTRY_BYTES_MAX = 32 * MIB;
 /** Of all entries, inflated. */
 export const INFLATED_BYTES_MAX = 128 * MIB;
-/** An entry that inflates to more than `SMALL_BYTES` may be this many times as long as it is compressed. */
+/** How much longer than compressed an entry over `SMALL_BYTES` may be. */
 export const RATIO_MAX = 100;
 export const SMALL_BYTES = MIB;
 export const XML_DEPTH_MAX = 256;
@@ -36,7 +37,7 @@ export const SHEETS_MAX = 1_000;
 export const TEXTS_MAX = 200_000;
 /** Elements `<x1>` in one text. */
 export const MARKS_MAX = 5_000;
-/** A plain text has no paragraphs of its own: a longer one is cut at the ends of lines, or of sentences. */
+/** Plain text has no paragraphs: a longer one is cut at ends of lines or sentences. */
 export const PLAIN_CHARACTERS_MAX = 5_000;
 
 /** As in English: `30 MiB`, `2,000`. Without `Intl`, whose first use takes 20 ms. */

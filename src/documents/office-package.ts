@@ -74,7 +74,7 @@ export class ZipPackage {
     return relation === undefined ? refuse('the file does not say which of its parts is the document') : this.needed(relation.target);
   }
 
-  /** Inflates what nobody reads here, for nothing but its length and sum: who gets the file will. */
+  /** Inflates what nobody reads here, for its length and sum: who gets the file will. */
   checkOthers(): void {
     for (const entry of this.directory.entries) if (!this.#parts.has(entry)) inflated(this.directory, entry);
   }

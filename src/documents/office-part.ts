@@ -1,5 +1,5 @@
-// Word and PowerPoint: the parts of a file in order of reading, and the passages of each: its paragraphs, with those in text boxes
-// within them, and single texts.
+// Word and PowerPoint: the parts of a file in order of reading, and the passages of each: its
+// paragraphs, with those in text boxes within them, and single texts.
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { DRAWINGS, paragraphPassage, SHEETS, WORDS } from './ooxml-paragraphs.ts';
 import type { OpenFields, Vocabulary } from './ooxml-paragraphs.ts';
@@ -13,7 +13,7 @@ import type { XmlElement, XmlVisitor } from './xml-scan.ts';
 const SINGLE: ReadonlySet<string> = new Set(['p:text', '?:text']);
 
 interface PartOptions {
-  /** Whether labels that a chart has for itself are texts: they are not where they are copies of cells. */
+  /** Whether a chart's own labels are texts: not where they are copies of cells. */
   readonly hasLabels?: boolean;
   /** For what is not within paragraphs. */
   readonly visitor?: XmlVisitor;
@@ -24,7 +24,7 @@ interface PartOptions {
   readonly repeated?: ReadonlyMap<string, Passage>;
 }
 
-/** What describes a picture to those who do not see it, what a list offers, and what a sheet says to those who fill it in. */
+/** Descriptions of pictures, items of lists, and hints for those who fill in a sheet. */
 const DESCRIBED = /:(?:docPr|cNvPr|listItem|dataValidation)$/;
 const DESCRIPTIONS = /\s(?:[\w.-]+:)?(descr|title|displayText|promptTitle|prompt|errorTitle|error)\s*=\s*["']/g;
 /** Excel takes no more of these. */
@@ -134,7 +134,7 @@ class PartReader {
   }
 }
 
-/** Parts with the type of the relation that leads to each. What draws a diagram repeats the texts of its data. */
+/** Parts with the relation that leads to each. What draws a diagram repeats its data's texts. */
 function officeParts(archive: ZipPackage, types: ReadonlyMap<string, string>): ReadDocument {
   const diagrams = new Map<string, Passage>();
   const parts: DocumentPart[] = [];
@@ -180,7 +180,7 @@ export function wordDocument(archive: ZipPackage): ReadDocument {
 /** In this order behind a slide. */
 const SLIDE_TYPES = ['chart', 'diagramData', 'diagramDrawing', 'notesSlide', 'comments', 'comment'];
 
-/** Slide by slide in their order, each with what belongs to it; then what their layouts and masters say themselves. */
+/** Slide by slide, each with what belongs to it; then their layouts and masters. */
 export function presentation(archive: ZipPackage): ReadDocument {
   const main = archive.main();
   if (!main.name.toLowerCase().startsWith('ppt/')) refuse('the file is no presentation');

@@ -1,4 +1,5 @@
-// Paragraphs of Office Open XML: the runs of a paragraph are one text, those with other properties than most of it are marks.
+// Paragraphs of Office Open XML: the runs of a paragraph are one text, those with other properties
+// than most of it are marks.
 import { boundsOf, joinedTexts } from './passage-builder.ts';
 import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
 import { hasWords, NOWHERE } from './passage.ts';
@@ -58,7 +59,7 @@ export const SHEETS: Vocabulary = {
 /** Fields whose results are written by people, or copied from what they have written. */
 const TEXT_FIELD = /^\s*(?:HYPERLINK|TOC|INDEX|REF\b|QUOTE|FORMTEXT|$)/i;
 
-/** Complex fields go on from run to run and over paragraphs: those of a part that are open, the innermost last. */
+/** Complex fields go on over runs and paragraphs: the open ones, the innermost last. */
 export type OpenFields = { instruction: string; inResult: boolean }[];
 
 function followField(fields: OpenFields, node: XmlElement): void {
@@ -82,7 +83,7 @@ type Atom =
   | { readonly kind: 'item'; readonly mark: Mark }
   | { readonly kind: 'wrapper'; readonly open: SourceSpan; readonly close: SourceSpan; readonly atoms: readonly Atom[] };
 
-/** `undefined` if it has nothing to translate. `inner` gets the elements in it that are no runs: text boxes have paragraphs of their own. */
+/** `undefined` if nothing is to be translated. `inner` gets text boxes and the like. */
 export function paragraphPassage(
   paragraph: XmlElement,
   source: string,

@@ -1,5 +1,5 @@
-// OpenDocument texts: paragraphs, headings and descriptions of pictures, then those of headers and footers; deleted text and fields
-// stay.
+// OpenDocument texts: paragraphs, headings and descriptions of pictures, then headers and footers;
+// deleted text and fields stay.
 import { limitTexts } from './passage.ts';
 import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
 import { addNode, PassageBuilder } from './passage-builder.ts';
@@ -86,7 +86,7 @@ function roleOf({ name, attributes }: XmlElement, styles: HiddenStyles): 'around
   return name === 'text:span' && styles.has(attributes.get('text:style-name') ?? '') ? 'hidden' : 'around';
 }
 
-/** Styles that only number the session in which somebody wrote: LibreOffice gives one to every piece that was changed later. */
+/** Styles that only number a session: LibreOffice gives one to each piece that was changed. */
 class HiddenStyles {
   readonly #names = new Set<string>();
   /** Of the style that is being read. */

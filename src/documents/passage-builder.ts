@@ -1,4 +1,5 @@
-// Collects the pieces of passages whose markup stays in the source as it is: HTML, OpenDocument, XLIFF, subtitles.
+// Collects the pieces of passages whose markup stays as it is: HTML, OpenDocument, XLIFF,
+// subtitles.
 import { hasWords, limitMarks, limitTexts } from './passage.ts';
 import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';
@@ -40,7 +41,7 @@ export class PassageBuilder {
     }
   }
 
-  /** Elements with the same key belong together, the innermost first. One that does not show is not written again. */
+  /** Those with the same key belong together. One that does not show is not written again. */
   open(key: string, span: SourceSpan, shows = true): void {
     this.#events.push({ kind: 'open', key, span, shows });
     this.#limit();
@@ -120,7 +121,7 @@ function written(pieces: readonly TextPiece[], raw: (span: SourceSpan) => string
     .join('');
 }
 
-/** What is opened and not closed in the passage, or the reverse, stays where it is as a mark of its own. */
+/** What is only opened, or only closed, in the passage stays there as a mark of its own. */
 function paired(events: readonly Event[], hidden: Set<Mark>): TextPiece[] {
   const closing = new Map<number, number>();
   const open: { readonly key: string; readonly index: number }[] = [];
@@ -155,7 +156,7 @@ function paired(events: readonly Event[], hidden: Set<Mark>): TextPiece[] {
   });
 }
 
-/** Where the text is: without white space, marks before and behind it, elements around all of it, as far as they are complete there. */
+/** The text without white space, marks and elements around all of it, if complete. */
 export function boundsOf(pieces: readonly TextPiece[], isWords: (piece: TextPiece) => boolean): readonly [from: number, to: number] {
   let [from, to] = [0, pieces.length];
   for (;;) {

@@ -1,5 +1,5 @@
-// A passage of a source: a text between positions, made of pieces; the text that is translated, the pieces of its translation, and how
-// the source is put together again.
+// A passage of a source: a text between positions, made of pieces; the text that is translated, the
+// pieces of its translation, and how the source is put together again.
 import type { DocumentText } from '../ports/document-formats.ts';
 import type { SourceText } from './source-text.ts';
 import type { ZipEntry } from './zip-archive.ts';
@@ -18,7 +18,7 @@ export interface Mark {
   readonly close: SourceSpan | undefined;
   /** Begins or ends something, so it must not swap with other such marks. */
   readonly ordered: boolean;
-  /** In Office Open XML, the properties of a run as they are in the source: of texts directly in it, or of the run in which it stands. */
+  /** In Office Open XML, a run's properties as in the source: that of its texts, or around it. */
   readonly properties?: string;
 }
 
@@ -28,15 +28,15 @@ export type TextPiece =
 
 export interface Passage extends SourceSpan {
   readonly pieces: readonly TextPiece[];
-  /** Whether it is written even if the translation is the text: into a place of its own, which was empty. */
+  /** Whether it is written even if it is unchanged: into an empty place of its own. */
   readonly always: boolean;
-  /** The same text once more, such as a drawing for older programs: it gets the translation of that passage. */
+  /** The same text again, such as a drawing for older programs: it gets that translation. */
   readonly copyOf?: Passage | undefined;
-  /** What replaces the passage. `raw` gives the source of a span, with the translations of passages in it. */
+  /** What replaces the passage. `raw` gives a span of the source with translations in it. */
   readonly render: (pieces: readonly TextPiece[], raw: (span: SourceSpan) => string, language: string) => string;
 }
 
-/** Where the source says which language it is in, and that it is not translated; `language` is the target's as BCP 47 writes it. */
+/** Where the source names its language; `language` is the target's in BCP 47. */
 export function labelPassage(span: SourceSpan, write: (language: string) => string): Passage {
   return { ...span, pieces: [], always: true, render: (_pieces, _raw, language) => write(language) };
 }
@@ -110,8 +110,8 @@ export function textOf(pieces: readonly TextPiece[]): DocumentText {
 }
 
 /**
- * Every mark that stands for something within the text is among them exactly once. An engine that loses or breaks elements loses
- * formatting, no text and no picture: then the text is one piece, and the marks follow it.
+ * Every mark within the text is there exactly once. An engine that breaks elements costs
+ * formatting, no text and no picture: the text is one piece, and the marks follow.
  */
 export function translatedPieces(translation: string, original: readonly TextPiece[]): readonly TextPiece[] {
   const marks = marksOf(original);
@@ -175,7 +175,7 @@ export function unescaped(text: string): string {
   });
 }
 
-/** The source with what `written` gives for passages; a passage for which it gives nothing stays as it is. */
+/** The source with what `written` gives for passages; otherwise these stay. */
 export function spliced(
   source: string,
   passages: readonly Passage[],

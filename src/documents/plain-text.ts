@@ -3,7 +3,7 @@ import { PLAIN_CHARACTERS_MAX } from './limits.ts';
 import { limitTexts, plainPassage } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
 
-/** Where a long text is cut, preferred first: behind the end of a line, of a sentence, of a word. */
+/** Where a long text is cut, preferred first: after a line, a sentence, a word. */
 const CUTS: readonly ((text: string, at: number) => boolean)[] = [
   (text, at) => text[at - 1] === '\n',
   (text, at) => /\s/.test(text[at - 1]!) && '.!?。！？'.includes(text[at - 2] ?? ' '),
@@ -30,7 +30,7 @@ function withoutSpace(source: string, { from: start, to: end }: SourceSpan): Sou
   return { from, to };
 }
 
-/** With the white space at which it was cut, which counts. `undefined` if there is nothing to translate in it. */
+/** With the white space at which it was cut, which counts. `undefined` if that is all. */
 function passageAt(source: string, span: SourceSpan, newLine: string): Passage | undefined {
   const text = source.slice(span.from, span.to);
   const words = withoutSpace(text, { from: 0, to: text.length });
@@ -76,7 +76,7 @@ function cutLength(text: string): number {
   return last >= 0xd800 && last < 0xdc00 ? text.length - 1 : text.length;
 }
 
-/** An empty line would make two paragraphs of one. Each line ends as it did, and those that an engine adds as the last. */
+/** An empty line would make two paragraphs. Lines end as before, more as the last. */
 function oneParagraph(text: string, ends: readonly string[], newLine: string): string {
   let line = 0;
   return text.trim().replaceAll(/\r?\n(?:[^\S\n]*\n)*/g, () => ends[line++] ?? ends.at(-1) ?? newLine);

@@ -1,4 +1,5 @@
-// Subtitles, SubRip and WebVTT: the text of a cue is one text, its tags are marks; numbers, times, notes and styles stay.
+// Subtitles, SubRip and WebVTT: the text of a cue is one text, its tags are marks; numbers, times,
+// notes and styles stay.
 import { PassageBuilder } from './passage-builder.ts';
 import { refuse } from './limits.ts';
 import type { Passage } from './passage.ts';
@@ -26,7 +27,7 @@ export function subtitles(source: string, kind: SubtitleKind): readonly Passage[
   for (const [index, line] of lines.entries()) {
     const to = at + line.length;
     if (EMPTY.test(line)) {
-      // In SubRip only the next number with times ends a cue: players show the text after an empty line.
+      // Only the next number with times ends a cue: players show the text after an empty line.
       inCue &&= kind === 'srt';
       builder.flush();
     } else if (TIMES.test(line) && (!inCue || kind === 'srt')) {

@@ -1,5 +1,5 @@
-// Excel: strings in the order in which the cells of the sheets show them, each once, then page headers, comments, drawings and charts of
-// each sheet.
+// Excel: strings in the order in which the cells of the sheets show them, each once, then page
+// headers, comments, drawings and charts of each sheet.
 import { SHEETS_MAX, inWords, refuse } from './limits.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
 import { officePart } from './office-part.ts';
@@ -60,7 +60,7 @@ export function workbook(archive: ZipPackage): ReadDocument {
   return { parts, order: [...order] };
 }
 
-/** The shared strings; one that a header of a table and other cells show is written into the header, which stays as it is. */
+/** One shown by a table's header and other cells is written into the header, which stays. */
 function stringsOf(archive: ZipPackage, name: string | undefined) {
   const shared: (Passage | undefined)[] = [];
   const strings = name === undefined ? undefined : archive.part(name);
@@ -101,7 +101,7 @@ function sheetsOf(archive: ZipPackage, main: string, targets: ReadonlyMap<string
   return [...names];
 }
 
-/** Where names of columns of tables are: formulas use them, they must be unique, and the cell must say the same. So they stay. */
+/** Names of tables' columns stay: formulas use them, and the cell must say the same. */
 function headersOf(archive: ZipPackage, sheet: string): (row: number, column: number) => boolean {
   const areas: { readonly row: number; readonly from: number; readonly to: number }[] = [];
   for (const { type, target } of archive.relations(sheet)) {
@@ -162,10 +162,10 @@ function sheetPart(archive: ZipPackage, sheet: string): Sheet {
   return { part: { ...part, passages: [...part.passages, ...headers] }, shown: [...shown, ...headers] };
 }
 
-/** Of `&C&"Arial,Bold"Report &P` what is printed: codes for positions, fonts and fields are marks; a place begins another text. */
+/** Of `&C&"Arial,Bold"Report &P` what is printed: codes are marks; a position begins a text. */
 const CODES =
   /&amp;(?:&amp;|(?:"[^"]*"|&quot;.*?&quot;|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]))|&(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);/gi;
-/** Excel calls a file with a longer page header damaged; codes count, and `&` as what stands for it, `&&`. */
+/** Excel calls a file with a longer one damaged; codes count, and `&` as `&&`. */
 const PAGE_HEADER_MAX = 255;
 
 function pageHeaders({ given, name: partName }: PackagePart): readonly Passage[] {

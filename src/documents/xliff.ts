@@ -1,4 +1,5 @@
-// XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that says something else stays.
+// XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that
+// says something else stays.
 import { labelPassage, limitTexts } from './passage.ts';
 import type { Passage } from './passage.ts';
 import { addNode, PassageBuilder } from './passage-builder.ts';
@@ -7,7 +8,7 @@ import type { SourceText } from './source-text.ts';
 import { escapeXml, innerText, scanTrees } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';
 
-/** Contain text that is translated; any other inline element stands for code, and has its own content. */
+/** Contain text that is translated; other inline elements stand for code. */
 const PAIRS: ReadonlySet<string> = new Set(['g', 'mrk', 'pc', 'sm', 'em']);
 /** Codes that begin or end something. */
 const ORDERED: ReadonlySet<string> = new Set(['bpt', 'ept', 'bx', 'ex', 'sc', 'ec']);

@@ -1,4 +1,5 @@
-// Well-formed XML with the positions of its tags, by names that do not depend on prefixes, and elements as small trees.
+// Well-formed XML with the positions of its tags, by names that do not depend on prefixes, and
+// elements as small trees.
 import { SaxesParser } from 'saxes';
 import { ATTRIBUTES_MAX, XML_DEPTH_MAX, inWords, RefusedFile, refuse } from './limits.ts';
 import type { SourceSpan } from './passage.ts';
@@ -8,7 +9,7 @@ import type { SourceText } from './source-text.ts';
 const OPEN_DOCUMENT = 'urn:oasis:names:tc:opendocument:xmlns:';
 const TRANSITIONAL = 'http://schemas.openxmlformats.org/';
 const STRICT = 'http://purl.oclc.org/ooxml/';
-/** The prefixes by which this folder names elements; elements of other namespaces are `?:name`, of none `:name`. */
+/** The prefixes of elements here; those of other namespaces are `?:name`, of none `:name`. */
 const PREFIXES: ReadonlyMap<string, string> = new Map([
   ...[TRANSITIONAL, STRICT].flatMap((base) => {
     const year = base === TRANSITIONAL ? '/2006' : '';
@@ -68,7 +69,7 @@ export function scanXml(given: SourceText, what: string, visitor: XmlVisitor): v
   }
 }
 
-/** Calls `tree` for each outermost element that `isRoot`, with all that it contains; `visitor` for what is around. */
+/** `tree` gets each outermost element that `isRoot`, whole; `visitor` what is around. */
 export function scanTrees(
   given: SourceText,
   what: string,

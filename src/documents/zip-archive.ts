@@ -1,5 +1,5 @@
-// A zip archive: its directory, read strictly and cheaply enough for the event loop; entries that are inflated within limits and
-// replaced one by one, while all others keep their bytes.
+// A zip archive: its directory, read strictly and cheaply enough for the event loop; entries that
+// are inflated within limits and replaced one by one, while all others keep their bytes.
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ENTRIES_MAX, ENTRY_BYTES_MAX, INFLATED_BYTES_MAX, inWords, RATIO_MAX, SMALL_BYTES, refuse } from './limits.ts';
 
@@ -143,7 +143,7 @@ export function inflated({ archive }: ZipDirectory, { name, method, crc, dataAt,
 
 const DESCRIBED_BEHIND = 0x0008;
 
-/** The archive with other content of some entries, in the same order, with the same names, times and attributes. */
+/** With other content of some entries, in the same order, with names, times and attributes. */
 export function rewritten(directory: ZipDirectory, changed: ReadonlyMap<ZipEntry, Uint8Array>): Uint8Array {
   if (changed.size === 0) return directory.archive;
   const { archive, directoryAt, endAt } = directory;
@@ -166,7 +166,7 @@ export function rewritten(directory: ZipDirectory, changed: ReadonlyMap<ZipEntry
     }
     const data = entry.method === 0 ? content : deflateRawSync(content);
     const header = Buffer.from(archive.subarray(entry.headerAt, entry.dataAt));
-    // The numbers follow the signature in the same order in both, but the record has one more version before them.
+    // The numbers have the same order in both, but the record has one more version before them.
     for (const [target, at] of [
       [header, 6],
       [records, record + 8],

@@ -1,5 +1,5 @@
-// Charges for a request, and forwards it to a route's upstream once it is admitted, and the answer back, with only the fields that
-// the route lists.
+// Charges for a request, and forwards it to a route's upstream once it is admitted, and the answer
+// back, with only the fields that the route lists.
 import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -126,7 +126,7 @@ function answerOf(answer: UpstreamAnswer, route: ForwardRoute): Outcome | Forwar
   if (bytes === 0) {
     // Read to its end, so that its connection can be used again.
     body.resume();
-    // Without a content type an answer has no length either, which is only right for these two statuses.
+    // Without a content type there is no length either, which is right for these two statuses.
     const typed = status === 204 || status === 304 ? undefined : (contentType ?? 'application/octet-stream');
     return { kind: 'reply', status, contentType: typed, body: '', headers: fields };
   }
@@ -149,7 +149,7 @@ function fieldOf(headers: UpstreamAnswer['headers'], route: ForwardRoute, name: 
   return value !== undefined && FIELD_VALUE.test(value) ? value : undefined;
 }
 
-/** For an upstream status that the operator has mapped to a code. Nothing that the upstream sent is passed on. */
+/** For a status that the operator has mapped. Nothing that the upstream sent is passed on. */
 function mappedRefusal(code: ProblemCode): Refusal {
   if (code === 'engine_unavailable') return ENGINE_UNAVAILABLE;
   return refuse(code as PlainCode, 'The service behind this route did not accept the request; nothing was charged.');

@@ -1,6 +1,6 @@
-// Keep-alive connections to one upstream, which are abandoned if it sends unsolicited bytes. They carry
-// no bodies: a server that does not read one to its end takes the rest for the next request, and its answer
-// would be given to another caller.
+// Keep-alive connections to one upstream, which are abandoned if it sends unsolicited bytes. They
+// carry no bodies: a server that does not read one to its end takes the rest for the next request,
+// and its answer would be given to another caller.
 import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -45,7 +45,7 @@ export class PooledConnections {
     this.#onUnasked(begins);
   }
 
-  /** Hooks into Node's agent to learn when a connection becomes idle and when it is reused; in between, no bytes may arrive. */
+  /** Learns when a connection becomes idle and is reused: in between, no bytes may arrive. */
   #guard(): void {
     const { agent } = this;
     const { keepSocketAlive, reuseSocket } = agent as unknown as {
@@ -69,13 +69,13 @@ export class PooledConnections {
     });
   }
 
-  /** Watches the connection from its first answer on: adding and removing listeners at each request would cost more. */
+  /** From the first answer on: adding and removing listeners at each request would cost more. */
   #pooledOf(socket: Socket): Pooled {
     const known = this.#pooled.get(socket);
     if (known !== undefined) return known;
     const pooled: Pooled = { isIdle: false, bytesRead: 0 };
     this.#pooled.set(socket, pooled);
-    // Newer versions of Node close the connection at the first byte without reporting it; `bytesRead` then reveals it.
+    // Newer Nodes close at the first byte without reporting it; `bytesRead` then reveals it.
     const look = (): void => {
       if (!pooled.isIdle || socket.bytesRead === pooled.bytesRead) return;
       pooled.isIdle = false;

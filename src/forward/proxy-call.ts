@@ -1,4 +1,4 @@
-// One attempt at an upstream: watches how http-proxy-3 sends the request, judges the answer, and reports the result.
+// One attempt at an upstream: watches how http-proxy-3 sends the request, and judges the answer.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Cancellation, NodeMessages } from '../core/exchange.ts';
 import { answeredId } from '../domain/ulid.ts';
@@ -123,7 +123,7 @@ export class ProxyCall {
     // A slow caller pauses the answer: that is no silence.
     message.on('data', this.#watch).on('resume', this.#watch).on('pause', this.#rest);
     message.on('end', () => !message.destroyed && this.#faultOf(message) !== undefined && this.#breakOff());
-    // A truncated answer emits `error`, which its reader sees; without a listener it would end the process.
+    // A truncated answer emits `error`; without a listener it would end the process.
     message.on('error', () => undefined).on('close', () => this.#answerOver());
     if (this.#over) return void message.destroy();
     if (this.#refusesIdIn(message.rawHeaders)) return;
@@ -137,7 +137,7 @@ export class ProxyCall {
     else this.#early = answer;
   }
 
-  /** Waits until the bytes that arrived with the answer's head are parsed: a second answer among them closes the connection. */
+  /** Waits until all that came with the head is parsed: a second answer closes the connection. */
   #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
     queueMicrotask(() => {
       const fault = this.#over ? undefined : this.#faultOf(message);
@@ -156,10 +156,7 @@ export class ProxyCall {
     return this.#echoed || !this.#reused ? undefined : 'unasked';
   }
 
-  /**
-   * Checks the fields of a final or interim answer, or its trailers: if they carry another request's id, ends the call and its
-   * connection.
-   */
+  /** Ends call and connection if an answer, interim or final, has another request's id. */
   #refusesIdIn(fields: readonly string[]): boolean {
     if (!this.#request.route.check_ids || this.#idIn(fields) !== 'foreign') return false;
     const { socket } = this.#upstream ?? {};
@@ -184,7 +181,7 @@ export class ProxyCall {
     return found;
   }
 
-  /** Node destroys the socket when a second answer begins; an upstream that closes it itself causes `end` or an error. */
+  /** Node destroys the socket at a second answer; an upstream's close is `end` or an error. */
   #doubled({ complete }: IncomingMessage): boolean {
     const socket = this.#upstream?.socket;
     return complete && socket?.destroyed === true && !socket.readableEnded && socket.errored === null;
@@ -213,7 +210,7 @@ export class ProxyCall {
     if (this.#over) return void answer.body.destroy();
     this.#over = true;
     this.#rest();
-    // Answered before the whole body was sent, and therefore refused: the rest of the body is not read.
+    // Answered before the whole body was sent, and therefore refused: the rest is not read.
     if (!this.#sent) this.#stopSending();
     this.#resolve(answer);
   }

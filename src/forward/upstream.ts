@@ -1,4 +1,5 @@
-// The upstream of forward routes, over http-proxy-3: its agents, and one call per attempt. The only importer of that package.
+// The upstream of forward routes, over http-proxy-3: its agents, and one call per attempt. The
+// package's only importer.
 import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -30,8 +31,8 @@ export interface UpstreamRequest {
 export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'foreign_id' | 'unasked' | 'cancelled' | 'internal';
 
 /**
- * The last two are the caller's fault: the body was longer than the route allows, or had not arrived when `totalMs` was over, and the
- * upstream would have taken more of it.
+ * The last two are the caller's fault: a body longer than the route allows, or incomplete after
+ * `totalMs` although the upstream would have taken more.
  */
 export type UpstreamResult = UpstreamAnswer | UpstreamFailure | 'too_large' | 'too_slow';
 
@@ -41,7 +42,7 @@ export interface UpstreamAnswer {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Length of the body; `undefined` if it is chunked. */
   readonly bytes: number | undefined;
-  /** Must be read or destroyed. Fails if the upstream dies, stalls, or exceeds the total deadline. */
+  /** Must be read or destroyed. Fails if the upstream dies, stalls, or takes too long in all. */
   readonly body: Readable;
 }
 
@@ -59,8 +60,7 @@ export interface ProxyUpstreamOptions {
 
 export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
   const { keepAlive = true, onUnasked, nowMs = () => performance.now() } = options;
-  // With this variable the library uses fetch, which does not propagate aborts, and decodes bodies but still labels them as
-  // encoded.
+  // It selects fetch, which propagates no aborts and labels decoded bodies as encoded.
   delete process.env['FORCE_FETCH_PATH'];
   // `toProxy` leaves the target unchanged; otherwise the library would resolve and escape it again.
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
@@ -68,10 +68,10 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
   const calls = new WeakMap<IncomingMessage, ProxyCall>();
   proxy.on('proxyReq', (upstream: ClientRequest, request: IncomingMessage) => calls.get(request)!.sending(upstream));
   proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
-  // Our own agents, because Node's global one may use a proxy from the environment. These are for connections that are closed
+  // Our own, because Node's may use a proxy from the environment. For connections that are closed
   // after their request, such as one with a body.
   const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
-  /** By origin; origins come from the configuration. Targets are parsed once: the library would do it for each request. */
+  /** Origins are configured. Targets are parsed once: the library would do it for each request. */
   const origins = new Map<string, { readonly target: URL; readonly pool: PooledConnections }>();
   const originOf = (origin: string) => {
     const known = origins.get(origin);
@@ -83,7 +83,7 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
     return made;
   };
   return {
-    /** Never rejects. Resolves with an answer only after the whole request was sent, unless the status already indicates failure. */
+    /** Never rejects. Answers after the whole request was sent, unless the status is a failure. */
     call: (request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult> =>
       new Promise((resolve) => {
         const { target, pool } = originOf(request.route.origin);

@@ -1,5 +1,6 @@
-// The gateway's log: one JSON object a line; requests are collected and written in batches, and what libraries, plugins and Node print
-// becomes lines too. Written in the background and in order: a full disk or a stalled reader neither blocks nor ends the gateway.
+// The gateway's log: one JSON object a line; requests are collected and written in batches, and
+// what libraries, plugins and Node print becomes lines too. Written in the background and in order:
+// a full disk or a stalled reader neither blocks nor ends the gateway.
 import { performance } from 'node:perf_hooks';
 import { format } from 'node:util';
 import { write, writeSync } from 'node:fs';
@@ -9,7 +10,7 @@ import type { Log, LogFields } from '../ports/log.ts';
 export interface JsonLog {
   readonly log: Log;
   readonly access: AccessLog;
-  /** Hands over the request lines collected so far; called before the process exits, which writes what is left. */
+  /** Hands over the collected request lines; before the exit, which writes the rest. */
   flush(): void;
 }
 
@@ -20,7 +21,7 @@ export interface LogDestination {
 
 /** A pipe takes this much at once, so lines of several processes do not mix. */
 const PIPE_BYTES = 4096;
-/** Request lines are collected up to this size, or for this long: passing data to the writing thread costs far more than a line. */
+/** Request lines are collected: passing data to the writing thread costs far more than a line. */
 const PIECE_BYTES = 65_536;
 const GATHER_MS = 100;
 
@@ -65,7 +66,7 @@ function standardOutput(pieceBytes: number): LogDestination {
 class GatheredLines implements AccessLog {
   readonly #destination: LogDestination;
   readonly #onTime = (): void => this.write();
-  /** Bytes, not a string: V8 keeps a string that grew by hundreds of lines as a tree, which the garbage collector must walk. */
+  /** V8 keeps a string that grew by hundreds of lines as a tree, which the collector must walk. */
   readonly #gathered: Buffer;
   #length = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -75,7 +76,7 @@ class GatheredLines implements AccessLog {
     this.#gathered = Buffer.alloc(pieceBytes);
   }
 
-  /** Built by hand: every value is a number, an address or one of our own words, so nothing needs escaping. */
+  /** By hand: every value is a number, an address or our own word, so nothing needs escaping. */
   record(entry: AccessEntry): void {
     const status = entry.status === undefined ? '' : `,"status":${entry.status}`;
     const owner = entry.teamId === undefined ? '' : `,"team_id":"${entry.teamId}","key_id":"${entry.keyId}"`;
@@ -121,7 +122,7 @@ function isoNow(): string {
 /** Two digits each. */
 const HUNDREDTHS = Array.from({ length: 100 }, (_, part) => `.${part < 10 ? '0' : ''}${part}`);
 
-/** With two decimals, from whole numbers: `toFixed` takes ten times as long, converting a fraction three times. */
+/** With two decimals, from whole numbers: `toFixed` takes ten times as long. */
 function hundredths(ms: number): string {
   const all = Math.round(ms * 100);
   const whole = Math.floor(all / 100);
@@ -175,22 +176,20 @@ function logForeignOutput(log: Log): void {
 
 /** What may wait for a reader who has stopped reading; further lines are lost, and counted. */
 const WAITING_BYTES_MAX = 8_388_608;
-/** A destination that takes nothing for now is tried again after this time, one that fails (a full disk) after the longer one. */
+/** One that takes nothing is tried again after this; one that fails, after the longer time. */
 const BUSY_MS = 20;
 const FAILED_MS = 1000;
-/** When the process exits, a destination that takes nothing for so long gets no more, and one that is slow no more after the longer time. */
+/** At the exit: one that takes nothing, or is slow, gets no more after these times. */
 const LAST_PAUSE_MS = 1000;
 const LAST_LINES_MS = 5000;
-/** When the process exits, a write in the background gets this time: far more than its thread needs to pass it to the system. */
+/** At the exit: far more than a thread needs to pass a write to the system. */
 const UNDER_WAY_MS = 50;
 const NEWLINE = 10;
 
-/** Called when the destination begins to fail: with a full disk, for example. Lines are lost until it works again. */
+/** When it begins to fail, as with a full disk. Lines are lost until it works again. */
 type OnLogFailure = (error: NodeJS.ErrnoException) => void;
 
-/**
- * A destination for whole lines. It survives a full disk and a reader that has closed the pipe: lines are lost then, and counted.
- */
+/** Survives a full disk and a reader that has closed: lines are lost then, and counted. */
 class LogOutput {
   readonly #fd: number;
   /** Lines are put together for one write up to this size. */
@@ -215,7 +214,7 @@ class LogOutput {
     this.#onFailure = onFailure;
   }
 
-  /** One or more whole lines, which go at once, or together with others once the write that is under way has ended. */
+  /** Whole lines, which go at once, or together once the write under way has ended. */
   write(lines: string): void {
     if (this.#isReaderGone) return;
     const bytes = Buffer.from(lines);
@@ -229,9 +228,8 @@ class LogOutput {
   }
 
   /**
-   * Called when the process exits: writes what is waiting. A write that is under way in the background gets a moment, so that these
-   * lines come after it; Node finishes it in any case. They may still come before it: no callback runs any more that would report
-   * its end, so waiting for it could mean waiting for a hanging disk. A process that ends by itself ends after its writes.
+   * At the exit: writes what is waiting. A write under way gets a moment to come first; waiting for
+   * its end, which no callback reports any more, could mean waiting for a hanging disk.
    */
   flushSync(): void {
     if (this.#piece !== undefined && this.#pause === undefined) sleep(UNDER_WAY_MS);

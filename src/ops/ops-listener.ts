@@ -1,4 +1,5 @@
-// The operator's listener: plain node:http, with fixed pages and apps; keep it off the public network.
+// The operator's listener: plain node:http, with fixed pages and apps; keep it off the public
+// network.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse, IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
@@ -22,8 +23,8 @@ export interface OpsContent {
   readonly local?: { readonly pages: OpsPages; readonly names: readonly string[] } | undefined;
   readonly apps?: readonly OpsApp[];
   /**
-   * Names, besides IP addresses and `localhost`, to which the listener answers; `undefined` allows every name. A browser that was
-   * led here by another name (DNS rebinding) gets a 421.
+   * Names, besides IP addresses and `localhost`; `undefined` allows all. A browser that was led
+   * here by another name (DNS rebinding) gets a 421.
    */
   readonly names?: readonly string[] | undefined;
 }
@@ -100,7 +101,7 @@ async function answerOf(app: OpsApp, path: string, query: string, incoming: Inco
   return incoming.complete ? answer : { ...answer, headers: { ...answer.headers, Connection: 'close' } };
 }
 
-/** How many times the limit is read and dropped, so that the caller can read the answer; then the connection is closed. */
+/** So often the limit is read, so that the caller can read the answer; then it is closed. */
 const DROP_FACTOR = 8;
 
 /** `undefined` for a body over the limit, the rest of which is read and dropped. */
@@ -200,7 +201,7 @@ export interface OpsAnswer {
   /** `undefined` for an answer without a body. */
   readonly contentType: string | undefined;
   readonly body: string | Buffer;
-  /** Sent instead of `body`, as it is read. If reading fails the connection is closed, so that a partial answer does not look complete. */
+  /** Instead of `body`, as it is read. A failure closes the connection. */
   readonly pieces?: AsyncIterable<string>;
   /** `Content-Security-Policy`; without it nothing may load or run. */
   readonly security?: string;
@@ -222,7 +223,7 @@ export interface OpsApp {
   /** `/admin/v1`: this path and everything below it. */
   readonly prefix: string;
   readonly bodyBytesMax: number;
-  /** Never rejects with anything that an operator must not see: a rejection is answered 500 without details. */
+  /** A rejection is answered 500 without details: operators must not see all. */
   handle(request: OpsRequest): Promise<OpsAnswer>;
   /** For a body over `bodyBytesMax`. */
   tooLarge(request: OpsRequest): OpsAnswer;

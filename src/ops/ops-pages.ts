@@ -1,4 +1,5 @@
-// The pages of the ops listener: probes with what /readyz answers, metrics, the API document and its pages.
+// The pages of the ops listener: probes with what /readyz answers, metrics, the API document and
+// its pages.
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { documentPath, openApiDocument, pluginDocuments } from '../docs/openapi-document.ts';
@@ -12,7 +13,7 @@ const TEXT = 'text/plain; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 const LIVE: OpsAnswer = { status: 200, contentType: TEXT, body: 'ok\n' };
 
-/** `api` is called for each page, because addresses are only known once everything listens; `documents` are plugins with their own. */
+/** `api` is called for each page: addresses are known once everything listens. */
 export function opsPages(
   readiness: () => Readiness | Promise<Readiness>,
   metrics: Pick<Metrics, 'contentType' | 'render'>,
@@ -90,7 +91,7 @@ export function engineReadiness(replicas: readonly ReplicaHealth[]): EngineReadi
   return { ok: false, cause: replicas.find(({ lastFailure }) => lastFailure !== undefined)?.lastFailure?.failure ?? 'untried' };
 }
 
-/** Of several processes, all of which must be ready; `undefined` stands for one that does not answer. */
+/** Of several processes, all of which must be ready; `undefined` does not answer. */
 export function readinessOfAll(found: readonly (Readiness | undefined)[]): Readiness {
   const answered = found.filter((one) => one !== undefined);
   return {

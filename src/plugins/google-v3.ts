@@ -1,4 +1,5 @@
-// The plugin `lingate/plugins/google-v3`: Google's Cloud Translation API v3 with the same keys, limits and charges, for existing clients.
+// The plugin `lingate/plugins/google-v3`: Google's Cloud Translation API v3 with the same keys,
+// limits and charges, for existing clients.
 import { definePlugin, refuse, TRANSLATION_PROBLEMS } from 'lingate';
 import type { ApiDocument, NamedTag } from 'lingate';
 import Type from 'typebox';

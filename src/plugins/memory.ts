@@ -1,4 +1,5 @@
-// The plugin `lingate/plugins/memory`: a text that was translated before, for the same team with the same options, needs no engine.
+// The plugin `lingate/plugins/memory`: a text that was translated before, for the same team with
+// the same options, needs no engine.
 import { performance } from 'node:perf_hooks';
 import Type from 'typebox';
 import { definePlugin, nextTurn } from 'lingate';
@@ -98,7 +99,7 @@ function figuresOf({ texts, saved }: MemoryCounts): readonly PluginFigure[] {
   ];
 }
 
-/** `undefined` for the process's own memory. What is wrong is said without the URL, which may hold a password. */
+/** `undefined`: the process's own. Faults are named without the URL, which may hold a password. */
 function redisUrlOf(store: string | { readonly env: string }): string | undefined {
   const url = typeof store === 'string' ? store : process.env[store.env];
   if (url === 'process') return undefined;

@@ -1,7 +1,7 @@
 // The access log: one entry per request, with only the fields that are safe to keep.
 import type { RequestStats } from '../domain/slots.ts';
 
-/** With the request's figures; `characters` are those charged: 0 for anything but a delivered translation. */
+/** With the request's figures; `characters` are those charged for a delivered translation. */
 export interface AccessEntry extends Readonly<Omit<RequestStats, 'canSpare' | 'works'>> {
   readonly requestId: string;
   /** The route's name, or one of the fixed names for requests that matched no route. */
@@ -12,19 +12,16 @@ export interface AccessEntry extends Readonly<Omit<RequestStats, 'canSpare' | 'w
   readonly code: string;
   readonly teamId: string | undefined;
   readonly keyId: string | undefined;
-  /**
-   * The client's IP address. Without trusted proxies in the configuration, set only for keys that are restricted to certain
-   * addresses.
-   */
+  /** The client's IP address. Without trusted proxies only for keys restricted to addresses. */
   readonly client: string | undefined;
-  /** The parameter, header or body that a 400 is about, if its detail names one; `(unknown)` for one that there is not. */
+  /** What a 400 is about, if its detail names it; `(unknown)` for a member that there is not. */
   readonly parameter: string | undefined;
   /** If the request is traced. */
   readonly traceId?: string | undefined;
   readonly durationMs: number;
 }
 
-/** A request that was refused or met a failure, as held in memory for operators. Survives structured cloning. */
+/** One that was refused or met a failure, held in memory. Survives structured cloning. */
 export type RecentRequest = Pick<
   AccessEntry,
   'requestId' | 'route' | 'code' | 'teamId' | 'keyId' | 'engine' | 'failures' | 'parameter' | 'limitOf'

@@ -5,19 +5,19 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 export interface AuditPage {
   /** `undefined` for all teams, including deleted ones. */
   readonly teamId: string | undefined;
-  /** The id of the last entry on the previous page; `undefined` for the first page. That entry may have been deleted since. */
+  /** Of the previous page's last entry; `undefined` for the first. It may have been deleted. */
   readonly after: string | undefined;
   /** Only entries from this moment on. */
   readonly sinceMs: number | undefined;
   readonly limit: number;
 }
 
-/** Retained for `history.days`. Entries are written by the registry operations that are given a `by`. */
+/** Retained for `history.days`. Entries are written by registry operations with a `by`. */
 export interface AuditLog {
   /** Newest first. */
   page(page: AuditPage): Promise<readonly AuditEntry[] | StoreUnavailable>;
-  /** For a deleted team: strips names, labels, key displays and reasons from its entries. Can be run again after an interruption. */
+  /** Of a deleted team: names, labels, key displays and reasons go. May be run again. */
   forgetNames(teamId: string): Promise<StoreUnavailable | undefined>;
-  /** Inserts entries copied from another store. An entry whose id already exists is left unchanged. */
+  /** Inserts entries of another store. Those whose id exists stay unchanged. */
   restore(entries: readonly AuditEntry[]): Promise<StoreUnavailable | undefined>;
 }

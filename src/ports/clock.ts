@@ -1,12 +1,13 @@
-// Time as a parameter: tests move the clock instead of sleeping. Which time is believed is decided in domain/clock-judge.ts.
+// Time as a parameter: tests move the clock instead of sleeping. domain/clock-judge.ts decides
+// which time is believed.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export interface Clock {
   /** Wall clock: whole milliseconds since the epoch. */
   nowMs(): number;
-  /** How far the machine's clock is from that time, if it is wrong: meanwhile nothing may be deleted or ended by time alone. */
+  /** How far a wrong clock is from that time: meanwhile time alone deletes and ends nothing. */
   readonly stepMs?: number;
-  /** By how much it has been set forward, together, since the process began: time that has not passed for what was under way. */
+  /** By how much it was set forward in all: time that has not passed for what was under way. */
   readonly setForwardMs?: number;
 }
 
@@ -22,11 +23,11 @@ export interface ClockStep {
 export interface StoreClock {
   /** The clock that is furthest from the time that is believed; `undefined` if all are right. */
   step(): ClockStep | undefined;
-  /** Judges again, and answers the latest time that the store has seen, if any; to be called about once a second. */
+  /** Judges again, about once a second, and answers the latest time that the store has seen. */
   look(): Promise<number | undefined | StoreUnavailable>;
   /**
-   * Makes every process of the store believe the clock as it is now, within about a second. Answers its time, and how far that is from
-   * the latest time that the store had seen; `apart` if the clocks of the servers disagree.
+   * Makes every process believe the clock within a second. Answers its time, and its distance from
+   * the latest one that the store had seen; `apart` if the servers' clocks disagree.
    */
   accept(): Promise<AcceptedClock | ClocksApart | StoreUnavailable>;
 }
@@ -37,7 +38,7 @@ export interface AcceptedClock {
   readonly steppedMs: number;
 }
 
-/** None of them can be accepted: which one is right is for the operator to say, by setting the others. */
+/** None of them can be accepted: which is right, the operator says by setting the others. */
 export interface ClocksApart {
   readonly kind: 'apart';
   readonly servers: readonly { readonly server: string; readonly nowMs: number }[];

@@ -1,10 +1,11 @@
-// What the gateway does for plugins whose APIs translate documents: uploads, states, downloads, and what names a document elsewhere.
+// What the gateway does for plugins whose APIs translate documents: uploads, states, downloads,
+// links.
 import type { Exchange } from '../core/exchange.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
 import type { DocumentState } from './documents.ts';
 
-/** A file and how to translate it. Codes are canonical, and have been judged as those of a translation. */
+/** A file and how to translate it. Codes are canonical, and judged as a translation's. */
 export interface DocumentOrder {
   readonly fileName: string;
   readonly bytes: Uint8Array;
@@ -36,15 +37,15 @@ export interface ReadUpload {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** A step that gets the form of an upload. Its route has `upload`, and `hold` has set the charge before the admission. */
+/** Gets an upload's form. Its route has `upload`, and `hold` has set the charge. */
 export interface UploadStep {
   readonly name: string;
   /**
-   * The fields beside `file`, each accepted once; `any`: all, with the values of a repeated one joined by commas, and the file's name
-   * in `filename` if there is such a field.
+   * The fields beside `file`, each accepted once; `any`: all, repeated ones joined by commas, and
+   * the file's name in `filename` if there is such a field.
    */
   readonly fields: readonly string[] | 'any';
-  /** `undefined` goes on with the next step, which should be the one that waits: few uploads are in memory at a time. */
+  /** `undefined` goes on with the next step, which should wait: few uploads are in memory. */
   readonly run: (x: Exchange, upload: ReadUpload) => Outcome | undefined | Promise<Outcome | undefined>;
 }
 
@@ -75,40 +76,40 @@ export interface LinkedDocument {
 }
 
 /**
- * Translates files in the background. Where a document is not found, is not ready or has failed, the refusals have the codes
- * `document_not_found`, `document_not_ready` and `document_failed`.
+ * Translates files in the background. Its refusals have the codes `document_not_found`,
+ * `document_not_ready` and `document_failed`.
  */
 export interface DocumentServices {
-  /** The endings of files that can be translated, without the dot, in order: for this request, or for any. */
+  /** The endings of translatable files, without the dot, in order: for this request, or any. */
   endings(x?: Exchange): readonly string[];
-  /** For a step before the admission of an upload: sets its charge, which has what is wrong with the request's head. */
+  /** Before an upload's admission: sets its charge, with what is wrong with the head. */
   hold(x: Exchange): Promise<Refusal | undefined>;
   /** The step after the admission that reads the form. */
   uploadStep(step: UploadStep): BodyStep;
   /**
-   * The form of an upload whose sender is not known before it is read, of at most `bytesMax`; the upload's own step does not read it
-   * again. A few at a time, because anybody can send them.
+   * The form, of at most `bytesMax`, if only it tells the sender; the upload's step does not read
+   * it again. A few at a time, because anybody can send them.
    */
   collect(x: Exchange, bytesMax: number): Promise<ReadUpload | Refusal>;
-  /** Keeps a file in an upload's step: refused if its format is not known, or a first look finds something wrong. */
+  /** Stores an upload's file: refused for an unknown format, or by a first look. */
   create(x: Exchange, order: DocumentOrder): Promise<ShownDocument | Refusal>;
   /** Of the caller's team. */
   find(x: Exchange, documentId: string): Promise<ShownDocument | Refusal>;
   /**
-   * The same once it is `done` or has an `error`; `undefined` if it is not within this time, or the caller has disconnected. A store
-   * that is away is asked again until then.
+   * The same once it is `done` or has an `error`; `undefined` if not in time, or if the caller
+   * left. A store that is away is asked again until then.
    */
   ended(x: Exchange, documentId: string, withinMs: number): Promise<ShownDocument | Refusal | undefined>;
   /**
-   * For a caller who cannot ask for it again: nobody finds it any more, and what is held is released; if the store is away, as soon as it
-   * is back. One that has just been translated, which is charged, stays: it is the result.
+   * For a caller who cannot ask again: nobody finds it any more, and what is held is released, as
+   * soon as the store is back. One that was just charged stays: it is the result.
    */
   abandon(x: Exchange, documentId: string): Promise<ShownDocument | undefined>;
   /** The last step of a download. */
   resultStep(step: ResultStep): BodyStep;
-  /** 64 hexadecimal digits that nobody can guess, the same for a document in every gateway; they are stored nowhere. */
+  /** 64 hexadecimal digits, the same in every gateway and stored nowhere; nobody can guess them. */
   keyOf(documentId: string): string;
-  /** For a URL: letters, digits, `-` and `_`, by which a document is found without a key, and which nobody can guess. */
+  /** For a URL without a key: letters, digits, `-` and `_` that nobody can guess. */
   linkTo(document: LinkedDocument): string;
   /** `undefined` if it is no link of this service. */
   linked(link: string): LinkedDocument | undefined;

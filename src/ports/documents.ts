@@ -1,4 +1,5 @@
-// Documents that are translated in the background: their records, their files, and the queue of what is due.
+// Documents that are translated in the background: their records, their files, and the queue of
+// what is due.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
@@ -54,11 +55,11 @@ export interface DocumentRecord {
   readonly createdAtMs: number;
   /** When it is gone, by the store's clock. */
   readonly untilMs: number;
-  /** Every reservation that may be open for it: all are released when it ends without being charged. */
+  /** Every reservation that may be open: all are released when it ends uncharged. */
   readonly holds: readonly DocumentHold[];
   /** When it was translated, or ended in an error, by the store's clock. */
   readonly endedAtMs?: number | undefined;
-  /** What is charged of the last of `holds`, from when it is translated: it is `done` once it is charged. */
+  /** What is charged of the last of `holds`; it is `done` once it is charged. */
   readonly billed?: number | undefined;
   /** With `error`: a problem code, and what it means for this document. */
   readonly code?: string | undefined;
@@ -72,7 +73,7 @@ export interface DocumentRecord {
   readonly worker?: string | undefined;
   /** It was downloaded to its end. */
   readonly isDownloaded?: true;
-  /** Until when its only download is under way, by the store's clock; another one begins after it. */
+  /** The end of its only download by the store's clock; another one begins after it. */
   readonly takenUntilMs?: number | undefined;
   /** It is to go: nobody finds it any more. */
   readonly isRemoved?: true;
@@ -141,31 +142,31 @@ export interface DocumentStore {
   /** A file in its pieces; `undefined` if there is none. */
   file(document: DueDocument, fileId: string): Promise<EntryPieces | undefined | StoreUnavailable>;
   /**
-   * Writes what `decide` makes of the document as it is, which must have no effects; `undefined` leaves it. Files that it no longer
-   * names are deleted, and `file` stays if it is named. Returns what was written, or `undefined`.
+   * Writes what `decide`, without effects, makes of the document; `undefined` leaves it. Files it
+   * no longer names go, and `file` stays if named. Returns what was written.
    */
   change(
     document: DueDocument,
     decide: (document: DocumentRecord) => DocumentRecord | undefined,
     file?: NewDocumentFile,
   ): Promise<DocumentRecord | undefined | StoreUnavailable>;
-  /** Deletes it with its files and its place in the queue. Returns what it was; `undefined` if there is none. */
+  /** With its files and its place in the queue. Returns what it was, if anything. */
   remove(document: DueDocument): Promise<DocumentRecord | undefined | StoreUnavailable>;
   /** What is due, the longest due first. */
   due(limit: number): Promise<readonly DueDocument[] | StoreUnavailable>;
-  /** Claims it, or renews the worker's own claim. Returns the store's time; `undefined` if another has it or it is not due. */
+  /** Claims it, or renews the claim, and returns the store's time; `undefined` if it is not due. */
   claim(claim: DocumentClaim): Promise<number | undefined | StoreUnavailable>;
   /** Ends the claim: due again after `afterMs`, or when it expires. */
   yield(claim: Pick<DocumentClaim, 'documentId' | 'teamId' | 'worker'>, afterMs: number | 'expiry'): Promise<StoreUnavailable | undefined>;
   /** Removes what is left of a deleted team's documents. */
   forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;
-  /** The documents of all teams in their order, newest first, after a place. One whose team was deleted just now may be among them. */
+  /** Of all teams, newest first, after a place; perhaps with one of a team deleted just now. */
   newest(after: string | undefined, limit: number): Promise<readonly PlacedDocument[] | StoreUnavailable>;
   /** Cheap enough to be asked every few seconds. */
   backlog(): Promise<DocumentBacklog | StoreUnavailable>;
 }
 
-/** A directory for files instead of the store, shared by all gateways. Every method rejects if the file system fails. */
+/** A directory that all gateways share, instead of the store. Rejects if the file system fails. */
 export interface DocumentFolder {
   write(documentId: string, file: NewDocumentFile): Promise<void>;
   read(documentId: string, fileId: string): Promise<EntryPieces | undefined>;
@@ -189,7 +190,7 @@ export interface DocumentTransfers {
 export interface SealsDocuments {
   /** At least one piece, also of an empty file. `fileId` must never be used for another file. */
   seal(documentId: string, fileId: string, bytes: Uint8Array): Promise<EntryPieces>;
-  /** `undefined` if anything differs from what was sealed: the file, its pieces and their order, the ids, or the secret. */
+  /** `undefined` if anything differs: the file, its pieces and their order, ids, or the secret. */
   open(documentId: string, fileId: string, pieces: EntryPieces): Promise<Uint8Array | undefined>;
 }
 
@@ -225,6 +226,6 @@ export interface DocumentOptions {
   readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
   /** Why a document's key may no longer be used. */
   readonly keyRefusal: (document: DocumentRecord) => Promise<Refusal | undefined>;
-  /** From now on nobody finds it, and what is reserved for it is released. With `unlessTranslated` one that is stays. Whether it goes. */
+  /** Nobody finds it now, and its reservation goes; not `unlessTranslated` and it is. */
   readonly remove: (document: DueDocument, unlessTranslated?: boolean) => Promise<boolean | StoreUnavailable>;
 }

@@ -9,7 +9,7 @@ export interface SentCharacters {
   readonly cap: EngineCap;
   /** The process, by a name of its own. */
   readonly process: string;
-  /** Counts the reports of the process for this engine, from 1 on. A report that is repeated counts once. */
+  /** The process's reports for this engine, from 1. A repeated report counts once. */
   readonly report: number;
   /** Negative if the engine has billed less for a file than was reported before. */
   readonly characters: number;
@@ -34,6 +34,6 @@ export interface EngineUsed extends Period {
 }
 
 export interface EngineUse {
-  /** Adds to what the engine has used in the window that contains the store's present. After `unavailable`, repeat the same report. */
+  /** Adds to what was used in the window that is running. After `unavailable`, repeat it. */
   add(sent: SentCharacters): Promise<EngineUsed | StoreUnavailable>;
 }

@@ -1,4 +1,5 @@
-// The translation engine: takes work with validated parameters, returns usable translations or `unavailable`.
+// The translation engine: takes work with validated parameters, returns usable translations or
+// `unavailable`.
 import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
@@ -12,29 +13,29 @@ export type { AttemptFailure } from '../domain/attempt-failure.ts';
 export type { EngineCapabilities } from '../domain/engine-offer.ts';
 export type { Translation } from '../domain/translation-options.ts';
 
-/** Whether the engine of this name can take a dictionary, for work that it can otherwise do. A promise the first time. */
+/** Whether the named engine takes this dictionary for possible work. A promise the first time. */
 export type TakesGlossary = (engine: string, glossary: EngineGlossary, work: TranslationOptions) => boolean | Promise<boolean>;
 
 /** One piece of work. */
 export interface EngineWork {
   readonly requestId: string;
   /**
-   * The team it is done for: engine calls are scheduled fairly between teams. `undefined` if several teams share it or none is
+   * For which it is done, because calls take turns; `undefined` if several share it, or none is
    * known.
    */
   readonly teamId?: string | undefined;
   readonly text: readonly string[];
   /** The same for all texts; absent options are omitted on the wire. */
   readonly options: TranslationOptions;
-  /** The W3C `traceparent` to send: the caller's trace, our span. Each attempt of a traced request has its own. */
+  /** The W3C `traceparent`: the caller's trace, our span. Each traced attempt has its own. */
   readonly traceparent: string | undefined;
   /** Takes its attempts, if the request is traced. */
   readonly trace?: AttemptsTrace | undefined;
   /** Timeout of each attempt in milliseconds, if shorter than the engine's own. */
   readonly attemptMs?: number | undefined;
   /**
-   * Only the language of these short texts is asked for. An adapter whose engine can detect it without translating returns the
-   * texts unchanged; an adapter that ignores this flag translates them into `targetLang`.
+   * Only the language of these short texts is asked for: an adapter whose engine detects without
+   * translating returns them unchanged; others translate into `targetLang`.
    */
   readonly detectionOnly?: boolean | undefined;
   /** Names of the engines to try, in order; if absent, the only one configured. */
@@ -48,7 +49,7 @@ export type FailureCause =
   | 'name_unknown'
   | 'unreachable'
   | 'silent'
-  /** Of `connect` over TLS: name mismatch, untrusted issuer, outside its validity period, not TLS at all. */
+  /** Of `connect` over TLS: name mismatch, untrusted issuer, outside its validity, no TLS. */
   | 'tls_name'
   | 'tls_untrusted'
   | 'tls_expired'
@@ -72,7 +73,7 @@ export interface EngineTokens {
   readonly completion: number;
 }
 
-/** The result of one attempt. `translations` has one entry per text. Tokens are counted for failed attempts too. */
+/** Of one attempt: an entry per text. Tokens are counted for failed attempts too. */
 export type Attempt = UsableAttempt | UnusableAttempt;
 
 interface UsableAttempt {
@@ -81,7 +82,7 @@ interface UsableAttempt {
   readonly tokens?: EngineTokens | undefined;
 }
 
-/** An adapter returns the failure, and its cause if known; the gateway adds what it saw of the answer. */
+/** An adapter returns the failure, and its cause; the gateway adds what it saw. */
 export interface UnusableAttempt extends FailureDetail {
   readonly kind: 'unusable';
   /** The engine's `Retry-After`, verbatim. */
@@ -111,9 +112,9 @@ export interface ReplicaHealth {
   /** How long ago the last usable attempt was; `undefined` if there never was one. */
   readonly usableAgoMs: number | undefined;
   readonly lastFailure: (Pick<FailureDetail, 'failure' | 'status' | 'cause'> & { readonly agoMs: number }) | undefined;
-  /** How much longer the replica stays set aside: 0 when the next request will try it, `undefined` when it is not set aside. */
+  /** How long it stays set aside: 0 when a request will try it, `undefined` when it is not. */
   readonly asideMs: number | undefined;
-  /** Whether it could be used when it was last tried, by a request or without one; `undefined` before that. */
+  /** Whether its last trial succeeded, by a request or without; `undefined` before one. */
   readonly reached: boolean | undefined;
 }
 
@@ -125,25 +126,25 @@ export interface ReplicaTrial {
   readonly failure: FailureDetail | undefined;
 }
 
-/** As in `GlossaryStorage`, for all replicas of an engine. Neither rejects; each returns the replicas where it failed. */
+/** As `GlossaryStorage`, for all replicas. Never rejects; returns those that failed. */
 export interface GlossaryUpkeep {
   tidy(nowMs: number): Promise<readonly ReplicaTrial[]>;
   forget(teamId: string): Promise<readonly ReplicaTrial[]>;
 }
 
-/** Work with a callback for its result, invoked exactly once and never before `translate` has returned. It must not throw. */
+/** `answered` is called exactly once, after `translate` has returned, and must not throw. */
 export interface AskedWork extends EngineWork {
   answered(result: EngineResult): void;
-  /** Called for each failed attempt made for this work, also one that it shares, before `answered`. Must not throw. */
+  /** Called for each failed attempt, also a shared one, before `answered`. Must not throw. */
   attemptFailed?(failure: FailureDetail): void;
 }
 
 export interface Engine {
-  /** At most two attempts, the second on another replica if there is one. None if the caller has already disconnected. */
+  /** At most two attempts, the second elsewhere if possible. None if the caller has left. */
   translate(asked: AskedWork, cancellation: Cancellation): void;
-  /** With several engines: whether the named one currently has no healthy replica and none that is due for a trial. */
+  /** With several engines: whether this one has no replica that is healthy or due for a trial. */
   isFailing?(engine: string): boolean;
-  /** Whether the named engine has shown within the last minute that it detects no languages, by each of its replicas. */
+  /** Whether each replica of it has shown within a minute that it detects no languages. */
   cannotDetect?(engine: string): boolean;
   close(): Promise<void>;
 }
@@ -179,7 +180,7 @@ export interface EngineCall {
   readonly answerBytesMax?: number;
 }
 
-/** The connection of one attempt to one replica. The attempt's deadline and cancellation are built in. */
+/** An attempt's connection to one replica, with its deadline and cancellation. */
 export interface EngineWire {
   /** Which of a request's two attempts this is. */
   readonly attempt: 1 | 2;
@@ -188,8 +189,8 @@ export interface EngineWire {
   /** A failure is one of our fixed words and contains nothing that the engine sent. */
   call(call: EngineCall): Promise<EngineResponse | AttemptFailure>;
   /**
-   * Makes the attempt's last call without promises, which is cheaper. The result of the attempt is what `judge` makes of the
-   * response, or the call's failure. `attempt` returns the return value of `send`.
+   * The attempt's last call, without promises, which is cheaper: `judge` makes the result of its
+   * response. `attempt` returns what `send` returns.
    */
   send(call: EngineCall, judge: JudgeResponse): typeof LATER;
 }
@@ -198,9 +199,9 @@ export type JudgeResponse = (response: EngineResponse, work: EngineWork) => Atte
 
 /** Dictionaries that are stored at an engine, by each of its replicas. */
 interface GlossaryStorage<Options> {
-  /** Whether the engine can take this dictionary at all, for this pair; one that cannot is left out. A promise the first time. */
+  /** Whether the engine takes this dictionary for this pair. A promise the first time. */
   takes(glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean>;
-  /** Removes what has not been used for a day. To be called about once an hour. Returns why it could not. */
+  /** About once an hour: removes what was not used for a day. Returns why it could not. */
   tidy(wire: ReplicaWire, options: Options, nowMs: number): Promise<AttemptFailure | undefined>;
   /** Removes everything of a team that was deleted. Returns why it could not. */
   forget(wire: ReplicaWire, options: Options, teamId: string): Promise<AttemptFailure | undefined>;
@@ -217,7 +218,7 @@ export interface FileWork {
   readonly sourceLang: string | undefined;
   readonly targetLang: string;
   readonly formality: string | undefined;
-  /** What was counted in it, or what the team's plan holds if only engines can read it: as long as the engine has billed nothing else. */
+  /** What was counted in it, or what the plan holds: until the engine says what it bills. */
   readonly characters: number;
 }
 
@@ -250,34 +251,34 @@ export interface FileEngines {
 /** A connection to one replica without an attempt. */
 export type ReplicaWire = Pick<EngineWire, 'call' | 'replica'>;
 
-/** An adapter: makes one attempt over the given wire and judges the content, never the status alone. */
+/** An adapter: makes one attempt and judges the content, never the status alone. */
 export interface EngineProtocol<Options extends TSchema = TSchema> {
   /** `options` come from the configuration, validated, with defaults and secrets filled in. */
   attempt(work: EngineWork, wire: EngineWire, options: Static<Options>): Promise<Attempt | typeof LATER> | typeof LATER;
   /**
-   * Schema of `engine.options`, an object; secrets in it are declared with `secret`. `headers` is common to all protocols and
-   * not part of it.
+   * Schema of `engine.options`, an object; its secrets are declared with `secret`. `headers` is
+   * common to all protocols and not part of it.
    */
   readonly options?: Options;
   /** Defaults to plain text and every other capability but `instructions` and `styles`. */
   readonly can?: Partial<EngineCapabilities>;
-  /** Common prefix of all call paths, such as `/v1`; a replica's URL may or may not already end in it. */
+  /** Common prefix of call paths, such as `/v1`; a replica's URL may already end in it. */
   readonly pathPrefix?: string;
   /**
-   * For an engine that stores dictionaries of teams instead of getting their entries with each request. Absent if it takes them as
-   * they are, or none.
+   * For an engine that stores teams' dictionaries instead of getting their entries with each
+   * request. Absent if it takes them as they are, or none.
    */
   readonly storedGlossaries?: GlossaryStorage<Static<Options>>;
   /** For an engine that translates whole files. */
   readonly files?: FileTranslation<Static<Options>>;
   /**
-   * Asks one replica which pairs it translates, for engines that can report them. The test takes our codes and answers for the
-   * codes that `attempt` would send. After a failure the previously known pairs stay in force.
+   * Asks one replica for its pairs. The test takes our codes and answers for those that `attempt`
+   * would send. After a failure the known pairs stay in force.
    */
   pairs?(wire: Pick<EngineWire, 'call'>, options: Static<Options>): Promise<PairTest | AttemptFailure>;
   /**
-   * Asks one replica for something that costs nothing, when the gateway starts: `undefined` if this protocol is spoken there.
-   * Without it a connection is all that is tried; an engine that is asked for its pairs is not tried besides.
+   * Asks one replica, at the start, for what costs nothing: `undefined` if it speaks this protocol.
+   * By default a connection or `pairs` is all that is tried.
    */
   trial?(wire: Pick<EngineWire, 'call'>, options: Static<Options>): Promise<AttemptFailure | undefined>;
 }

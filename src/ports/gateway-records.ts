@@ -1,4 +1,4 @@
-// Records that gateways keep in the store about themselves, so that no command takes a store away from them.
+// Records of gateways about themselves, so that no command takes a store away from them.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 /** One per host and configuration file: a restart replaces it. */
@@ -9,8 +9,8 @@ export interface GatewayRecord {
 }
 
 export interface GatewayRecords {
-  /** Writes or replaces the record of this host and file, stamped with the store's time. Deletes records older than a day. */
+  /** The record of this host and file, with the store's time. Deletes those older than a day. */
   leave(record: GatewayRecord): Promise<StoreUnavailable | undefined>;
-  /** The records written within the last `withinMs` by the store's clock, ordered by host and file. */
+  /** Those of the last `withinMs` by the store's clock, ordered by host and file. */
   recent(withinMs: number): Promise<readonly GatewayRecord[] | StoreUnavailable>;
 }

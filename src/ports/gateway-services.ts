@@ -16,58 +16,57 @@ import type { TeamRegistry } from './team-registry.ts';
 
 /** What the gateway offers to the steps of plugin routes. */
 export interface GatewayServices {
-  /** Finds the key in a request's headers as `identify` does; a step that uses it lists `credentials.headers` as its own. */
+  /** Finds a request's key as `identify` does; the step lists `credentials.headers`. */
   readonly credentials: CredentialReader;
-  /** What at least one engine can do: refuse anything that none can. `refusalFor` decides for a specific request. */
+  /** What at least one engine can do: refuse all else. `refusalFor` decides for a request. */
   readonly engineCan: EngineCapabilities;
-  /** `engine.timeout_ms`, the maximum duration of an attempt; the longest if there are several engines. */
+  /** `engine.timeout_ms`, the longest time of an attempt; with several engines the longest. */
   readonly engineTimeoutMs: number;
   /** Maximum body size in bytes. */
   readonly bodyBytesMax: number;
-  /** The teams' glossaries, within their limits; dictionaries that were read are cached for a while. */
+  /** The teams' glossaries, within their limits; dictionaries that were read are cached. */
   readonly glossaries: GlossaryStore;
-  /** Several dictionaries of a team merged into one: the first that has a term wins. `undefined` if one is gone. */
+  /** Several dictionaries as one: the first with a term wins. `undefined` if one is gone. */
   mergedGlossary(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
   readonly teams: Pick<TeamRegistry, 'findTeam' | 'usage'>;
   /** What teams have used by tag and day. */
   readonly tags: TagHistory;
   /**
-   * Call it for each request, because the list can be reloaded. With a request: what its team's plan can reach. Without one, or
-   * before the admission: what any plan can.
+   * For each request anew: the list can be reloaded. What the request's team can reach; without
+   * one, or before the admission, what any plan can.
    */
   languages(x?: Exchange): Languages;
   /**
-   * What at least one of the engines for this request can do for an offered pair, besides what else it wants: whatever is missing
-   * then is refused in the words of the route's own API, as if there were one engine that lacks it. Without a pair, what any
-   * engine can do that the team can reach.
+   * What one of the request's engines can do for a pair besides what it wants: the rest is refused
+   * as if there were one engine that lacks it. Without a pair: of any that the team reaches.
    */
   engineCanFor(x: Exchange, sourceLang?: string, targetLang?: string, wants?: readonly Want[]): EngineCapabilities;
   /**
-   * Why no eligible engine supports everything that the request asks for; `undefined` if one does. Call it before setting the
-   * charge. Pass `hasGlossary` if the options do not contain the glossary yet.
+   * Why no eligible engine supports the whole request. Before setting the charge; `hasGlossary` if
+   * the options do not contain the glossary yet.
    */
   refusalFor(x: Exchange, options: TranslationOptions, hasGlossary?: boolean): Refusal | undefined;
   /**
-   * Call it when setting the charge: judges the request again after the admission, once the plan is known, if what is offered
-   * depends on the plan. `judge` stores its result or refuses the request, before quota and credit are checked.
+   * With the charge: judges the request again once the plan is known, if the offer depends on it.
+   * `judge` stores its result or refuses, before quota and credit.
    */
   judgeAgain(x: Exchange, judge: () => Refusal | undefined): void;
-  /** For a key found where `identify` does not look: stores what `authenticate` needs, or returns why the key is refused. */
+  /** For a key found elsewhere: stores what `authenticate` needs, or returns its refusal. */
   identify(x: Exchange, credential: Credential): Refusal | undefined;
-  /** Translates an admitted request: two attempts, counted and logged like those of `POST /v1/translate`. */
+  /** An admitted request's: two attempts, counted and logged as of `POST /v1/translate`. */
   translate(x: Exchange, order: TranslationOrder): Promise<Translated | Refusal>;
-  /** Detects the language of up to 50 texts from their beginnings; only if `engineCan.detection`. Free of charge for the caller. */
+  /** Of up to 50 texts by their beginnings; only if `engineCan.detection`. Free of charge. */
   detect(x: Exchange, texts: readonly string[]): Promise<Detected | Refusal>;
   /** Translates files in the background; `undefined` if documents are not configured. */
   readonly documents: DocumentServices | undefined;
   /**
-   * The address that callers use, without a slash at the end: `service.public_url` of the configuration, otherwise by the `Host` of the
-   * request and what a trusted proxy says of TLS; empty without one. The step lists `host` and `x-forwarded-proto` in `headers`.
+   * The callers' address, without a slash at the end: `service.public_url`, or by `Host` and a
+   * trusted proxy; empty without one. The step lists `host` and `x-forwarded-proto`.
    */
   addressFor(x: Exchange): string;
   /**
-   * The OpenAPI document of a plugin that has one of its own. Rendered by each call, so keep it; not before the first request,
-   * because the addresses in it are only known once everything listens.
+   * A plugin's own OpenAPI document. Each call renders it, so keep it; not before the first
+   * request, as addresses are known once everything listens.
    */
   apiDocument(plugin: string): Readonly<Record<string, unknown>>;
   /** Generates a ULID. */
@@ -77,8 +76,8 @@ export interface GatewayServices {
 }
 
 /**
- * `glossaryId` names the glossary in the charge: the dictionary that the admission found in it is used, and cached. A step that
- * supplies the entries itself omits it and puts them into `options.glossary`.
+ * `glossaryId` is the charge's glossary, whose dictionary the admission found. A step that supplies
+ * entries itself omits it, and sets `options.glossary`.
  */
 export interface TranslationOrder extends Pick<TranslateRequest, 'text' | 'options' | 'glossaryId'> {
   /** For each of the two attempts, if less than `engine.timeout_ms`. */
@@ -95,6 +94,6 @@ export interface Translated {
 
 export interface Detected {
   readonly kind: 'detected';
-  /** A source code per text; `undefined` if the engine cannot tell or detects a language that we do not list. */
+  /** Per text; `undefined` if the engine cannot tell, or the language is not in our list. */
   readonly languages: readonly (string | undefined)[];
 }

@@ -1,4 +1,5 @@
-// Glossaries of teams, invisible to every other team. A glossary names dictionaries, whose entries are immutable once written.
+// Glossaries of teams, invisible to every other team. A glossary names dictionaries, whose entries
+// are immutable once written.
 import type { Audited } from '../domain/audit-entry.ts';
 import type { GlossaryReference } from '../domain/slots.ts';
 import type { EntryPieces, WrittenEntries } from '../domain/entries-text.ts';
@@ -50,22 +51,22 @@ export interface FoundEntries {
 
 export type GlossaryCreation =
   | { readonly kind: 'created'; readonly glossary: GlossaryRecord }
-  /** The team already has as many glossaries as its record allows. Exact under concurrent creation. */
+  /** The team has as many as its record allows. Exact under concurrent creation. */
   | { readonly kind: 'limit_reached'; readonly maxGlossaries: number }
   | BytesReached
   | { readonly kind: 'team_unknown' };
 
-/** All entries of the team together would exceed `teamBytesMax` bytes; exact under concurrent changes. Nothing was changed. */
+/** All its entries would exceed `teamBytesMax`; exact. Nothing was changed. */
 export interface BytesReached {
   readonly kind: 'bytes_reached';
   readonly maxGlossaries: number;
 }
 
-/** The next content of a glossary, derived from the record that was read. Rejected if the glossary has changed since. */
+/** The next content, made of the record that was read. Rejected if it has changed since. */
 export interface GlossaryChange extends Pick<NewGlossary, 'glossaryId' | 'teamId' | 'name'> {
   /** Of the record it was derived from. */
   readonly revision: number;
-  /** Everything the glossary holds from now on: existing dictionaries of that record, and new ones with their entries. */
+  /** All that it holds from now on: existing dictionaries, and new ones with their entries. */
   readonly dictionaries: readonly (DictionaryRecord | NewDictionary)[];
 }
 
@@ -77,9 +78,8 @@ export type GlossaryChanged =
   | BytesReached;
 
 /**
- * Returns `undefined` if the team has no glossary with the id, even if another team has. Ids are canonical ULIDs. If a change
- * returns `unavailable`, it may or may not have been made. `teamBytesMax` limits the UTF-8 bytes of all the team's terms and
- * translations, including the change; a change that does not increase them is never rejected. Without it there is no limit.
+ * `undefined` for an id of no glossary of this team. After `unavailable` a change may have been
+ * made. `teamBytesMax`: UTF-8 bytes of all terms, unless a change adds none.
  */
 export interface GlossaryStore {
   create(glossary: NewGlossary, teamBytesMax?: number): Promise<GlossaryCreation | StoreUnavailable>;
@@ -92,21 +92,21 @@ export interface GlossaryStore {
   change(change: GlossaryChange, teamBytesMax?: number): Promise<GlossaryChanged | StoreUnavailable>;
   /** For operators: the team that owns a glossary. May scan all teams. */
   ownerOf(glossaryId: string): Promise<string | undefined | StoreUnavailable>;
-  /** Whether there was one to remove. Operators pass `by` for the audit; removals by callers are not audited. */
+  /** Whether there was one. Operators pass `by` for the audit, which has no callers. */
   remove(teamId: string, glossaryId: string, by?: Audited): Promise<boolean | StoreUnavailable>;
 }
 
-/** Cached access to the dictionaries that a translation needs; cached ones are returned synchronously. */
+/** The dictionaries that a translation needs; cached ones are returned synchronously. */
 export interface GlossaryCache {
   /**
-   * The dictionary for `reference`, which an admission has just resolved to `dictionaryId`. If it has been replaced since, the
-   * replacement; `undefined` if it is gone.
+   * The dictionary for `reference`, just resolved to `dictionaryId`, or its replacement since;
+   * `undefined` if it is gone.
    */
   dictionary(
     teamId: string,
     reference: GlossaryReference,
     dictionaryId: string | undefined,
   ): EngineGlossary | undefined | StoreUnavailable | Promise<EngineGlossary | undefined | StoreUnavailable>;
-  /** Several dictionaries of a team merged into one: the first that has a term wins. `undefined` if one is gone. */
+  /** Several dictionaries as one: the first with a term wins. `undefined` if one is gone. */
   merged(teamId: string, dictionaryIds: readonly string[]): Promise<EngineGlossary | undefined | StoreUnavailable>;
 }

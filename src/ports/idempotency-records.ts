@@ -1,4 +1,5 @@
-// Requests that operators may repeat and that must take effect once: remembered by an id, with the answer to the first.
+// Requests that operators may repeat and that take effect once: remembered by an id, with the first
+// answer.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { OtherRequest } from './team-registry.ts';
 
@@ -7,7 +8,7 @@ export interface RequestClaim {
   readonly id: string;
   /** Fingerprint of the request: a different request under the same id is rejected. */
   readonly request: string;
-  /** The id for the record that it creates. Whoever takes over an interrupted request gets the id of the first claim. */
+  /** For the record that it creates: whoever takes over gets the id of the first claim. */
   readonly recordId: string;
   /** The team that it concerns, if that is already known. */
   readonly teamId: string | undefined;
@@ -27,14 +28,15 @@ export type Claimed =
 export type HeldRequest = Pick<RequestClaim, 'id' | 'holder'>;
 
 /**
- * Remembered for a day (`REQUEST_REMEMBERED_MS`) from the first claim. The deletion of a team removes those that concern it. Times are by the store's clock.
+ * Remembered for a day (`REQUEST_REMEMBERED_MS`) from the first claim, by the store's clock. The
+ * deletion of a team removes those that concern it.
  */
 export interface IdempotencyRecords {
   /** Atomic: of several processes, one gets the claim. */
   claim(claim: RequestClaim): Promise<Claimed | StoreUnavailable>;
-  /** Keeps the answer. Without effect if the holder has lost its claim; an answer about a team that does not exist is forgotten. */
+  /** Stores the answer, unless the claim is lost. One about no team is forgotten. */
   finish(held: HeldRequest, answer: string, teamId: string | undefined): Promise<StoreUnavailable | undefined>;
-  /** Gives the claim back. `forget`: nothing was changed, and the id may be used for another request. `repeat`: unknown. */
+  /** Gives the claim back. `forget`: nothing was changed, so the id is free. `repeat`: unknown. */
   release(held: HeldRequest, next: 'forget' | 'repeat'): Promise<StoreUnavailable | undefined>;
   /** Forgets those that concern a team, as a part of its deletion. */
   forgetTeam(teamId: string): Promise<StoreUnavailable | undefined>;

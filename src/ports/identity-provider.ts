@@ -1,4 +1,5 @@
-// The OpenID provider by which people sign in to the console, and the records of sign-ins on which processes agree.
+// The OpenID provider by which people sign in to the console, and the records of sign-ins on which
+// processes agree.
 import type { SignInAttempt, ProviderRefusal } from '../domain/sign-in-attempt.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
@@ -34,15 +35,15 @@ export interface ProvenPerson {
 export interface IdentityProvider {
   /** The provider's page to which a browser is sent. */
   authorizationUrl(attempt: SignInAttempt): Promise<string | ProviderRefusal>;
-  /** Who has signed in, by the query with which the provider sent the browser back. Its `state` must be the attempt's. */
+  /** Who has signed in, by the query of the browser's return. Its `state` is the attempt's. */
   identify(query: URLSearchParams, attempt: SignInAttempt): Promise<ProvenPerson | ProviderRefusal>;
-  /** The provider's page that ends the person's session there; `undefined` if it has none. Calls nobody. */
+  /** The provider's page that ends the session there, if it has one. Calls nobody. */
   signOutUrl(person: ProvenPerson): string | undefined;
 }
 
 /** Which attempts have come back, for all processes of a store. */
 export interface SignInRecords {
-  /** `false` if the attempt has been used before, by any process. Atomic; remembered for at least `keepMs`, by the store's clock. */
+  /** `false` if used before. Atomic; remembered for `keepMs` by the store's clock. */
   use(state: string, keepMs: number): Promise<boolean | StoreUnavailable>;
 }
 

@@ -1,20 +1,21 @@
-// What a process may know of a key without the admission: which team owns it, that it is unknown, and that its rate window is full.
+// What a process may know of a key without the admission: which team owns it, that it is unknown,
+// and that its rate window is full.
 import type { CarriedFacts, KeyDigest, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import type { RateLimited } from './ledger.ts';
 
 export interface KeyDirectory {
-  /** `undefined` if no key has this digest. Does not consider revocation, which the admission checks. */
+  /** `undefined` if no key has this digest. Revocation is the admission's. */
   find(digest: KeyDigest): KeyOwner | undefined | StoreUnavailable | Promise<KeyOwner | undefined | StoreUnavailable>;
 }
 
-/** `hit`: the owner was cached. `unknown_hit`: cached as unknown. `miss`: the store was queried. `refused`: too many unknown keys. */
+/** `hit`, `unknown_hit`: cached. `miss`: the store was asked. `refused`: too many unknown keys. */
 export type KeyLookup = 'hit' | 'unknown_hit' | 'miss' | 'refused';
 
 /**
- * A key directory with a cache in front. It caches owners, which never change except for hints on what the store wants; the
- * admission checks everything else about a key.
+ * Owners never change, except for hints on what the store requires; the admission checks everything
+ * else about a key.
  */
 export interface KeyCache extends KeyDirectory {
   /** The cached result, without a lookup: an owner, `unknown` (remembered briefly), or nothing. */
@@ -25,7 +26,7 @@ export interface KeyCache extends KeyDirectory {
   forget(digest: KeyDigest): void;
 }
 
-/** Limits lookups of unknown keys per address. Addresses are IP addresses in their shortest form. */
+/** Limits lookups of unknown keys per address, in its shortest form. */
 export interface UnknownKeyLimit {
   /** Whether this address may no longer look up keys that are not in the cache. */
   reached(address: string): boolean;
@@ -36,11 +37,9 @@ export interface UnknownKeyLimit {
 export interface FullWindows {
   /** Nothing is remembered. May be false although nothing holds any more. */
   readonly isEmpty: boolean;
-  /**
-   * The refusal that the store would repeat now for this caller; `undefined` if that is not certain.
-   */
+  /** The refusal that the store would repeat now; `undefined` if that is not certain. */
   refusal(caller: RefusedCaller): RateLimited | undefined;
-  /** Remembers a refusal of the store. `askedAtMs`: a moment before the request was sent to it, by the monotonic clock. */
+  /** Of the store. `askedAtMs`: before the request was sent to it, by the monotonic clock. */
   note(caller: RefusedCaller, refused: RateLimited, askedAtMs: number): void;
 }
 

@@ -1,4 +1,4 @@
-// The log: only allow-listed fields, so that no text, key or engine output can slip in as part of an object.
+// The log: only allow-listed fields, so that no text, key or engine output slips in with an object.
 
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 

@@ -1,4 +1,5 @@
-// A route of a plugin, its entry in the API reference, and all plugins' routes as the gateway loaded them.
+// A route of a plugin, its entry in the API reference, and all plugins' routes as the gateway
+// loaded them.
 import type { TSchema } from 'typebox';
 import type { ProblemForm, ProblemKind } from '../core/problem.ts';
 import type { Lenience } from '../core/route.ts';
@@ -9,26 +10,26 @@ export interface PluginRoute {
   /** In capital letters; `*` is every method that the path has no other route for. */
   readonly method: string;
   /**
-   * Literal segments, at most one parameter written `{name}` in each; `pathParameter` has the first. A trailing `/*` matches
-   * everything below that no other route answers.
+   * Literal segments, each with at most one parameter `{name}`; `pathParameter` has the first. A
+   * trailing `/*` matches everything below that no other route answers.
    */
   readonly path: string;
-  /** Whether the steps read the body. If not, the whole chain starts as soon as the head has arrived. */
+  /** Whether the steps read the body. If not, the chain starts after the head. */
   readonly takesBody: boolean;
-  /** Instead of `takesBody`: the body is the upload of a document, which a step of `services.documents` reads. */
+  /** Instead of `takesBody`: a step of `services.documents` reads an upload. */
   readonly upload?: true;
   /** Omits the route from the reference of a gateway without documents, where its steps refuse. */
   readonly ofDocuments?: true;
   /**
-   * Names of steps in order: built-in ones (`access-log`, which comes first, `shed`, `identify`, `authenticate`, `team-shed`,
-   * `admit`), and those that `routeSteps` creates.
+   * In order: built-in ones (`access-log`, which comes first, `shed`, `identify`, `authenticate`,
+   * `team-shed`, `admit`), and those of `routeSteps`.
    */
   readonly steps: readonly string[];
-  /** Its replies are the same for everybody and have a validator (`validated`): callers may keep them, and ask again. */
+  /** Its replies are the same for everybody, with a validator: callers may keep them. */
   readonly revalidated?: boolean;
   /** How far a request's path may differ from `path`; by default not at all. */
   readonly lenient?: Lenience;
-  /** The scope that opens the route to keys with scopes; without one it is closed to them. Only of a route with `admit`. */
+  /** It opens the route to keys with scopes; without one none does. Only with `admit`. */
   readonly scope?: Scope;
   /** The format of its problems; by default problem documents. */
   readonly problemForm?: ProblemForm;
@@ -36,7 +37,7 @@ export interface PluginRoute {
   readonly doc?: RouteDoc;
   /** Omits the route from the reference: for routes that only refuse. */
   readonly undocumented?: true;
-  /** The option, such as `root: false`, that makes this plugin give up the path to another plugin that also claims it. */
+  /** The option, such as `root: false`, by which this plugin gives up a path claimed twice. */
   readonly whenTaken?: string;
 }
 
@@ -122,9 +123,8 @@ export interface RouteDoc {
   /** Statuses of its failures, as the route reports them, and when they occur. */
   readonly failures?: Readonly<Record<number, string>>;
   /**
-   * Problem codes that the route can return, in addition to those of every route and of every authenticated route. Used in a
-   * plugin's own document, which lists them, including the plugin's own codes, under the statuses that `problemForm` assigns,
-   * each with an example.
+   * Codes besides those of every (authenticated) route: a plugin's own document lists them, with
+   * examples, under the statuses that `problemForm` assigns.
    */
   readonly problems?: readonly string[];
 }

@@ -1,5 +1,5 @@
-// A plugin: a value that adds steps, routes, text changes, engine protocols and stores; named in the configuration, never
-// discovered.
+// A plugin: adds steps, routes, text changes, engine protocols and stores; named in the
+// configuration.
 import type { Static, TSchema } from 'typebox';
 import type { Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -15,7 +15,7 @@ import type { ApiDocument, PluginRoute } from './plugin-route.ts';
 import type { Store, StoreCreation } from './store.ts';
 import type { WholeAccounts } from './whole-accounts.ts';
 
-/** A problem code that a plugin adds. Callers match on codes, so one must never change its meaning. */
+/** A code that a plugin adds. Callers match on codes, so one never changes its meaning. */
 export interface PluginProblem {
   /** 400 to 599. */
   readonly status: number;
@@ -31,31 +31,30 @@ export interface PluginProblem {
 
 /** What a plugin receives at boot. `Codes` are the codes of its `problems`. */
 export interface PluginHost<Codes extends string = never> {
-  /** A refusal with one of the plugin's own problem codes. `detail` is for people; `fields` are additional members of the document. */
+  /** With one of the plugin's codes. `detail` is for people; `fields` are more members. */
   refuse(code: Codes, detail: string, fields?: Readonly<Record<string, string | number>>): Refusal;
-  /** Reserves a typed slot on every exchange for data that the plugin's steps pass to each other. */
+  /** Reserves a typed slot on every exchange for what the plugin's steps pass to each other. */
   reserveSlot<T>(name: string): Slot<T>;
-  /** Writes one line to the gateway's log. Never pass texts, keys or anything that an engine sent. */
+  /** Writes one line to the log. Never texts, keys or anything that an engine sent. */
   log(message: string, fields?: Readonly<Record<string, string | number | boolean>>): void;
   /** The same at level warn, for things an operator should look at. */
   warn(message: string, fields?: Readonly<Record<string, string | number | boolean>>): void;
 }
 
 /**
- * A plugin's lifecycle: the configuration is validated against `options`; `setup` runs once at boot and may be asynchronous;
- * the steps are placed and the chains are fixed; requests are served; `close` is called after the last one. Commands that only
- * inspect (`lingate routes`, `lingate openapi`) run `setup` and `close` and nothing in between.
+ * The configuration is validated against `options`, `setup` runs once, steps are placed, requests
+ * are served, `close` comes last. Commands that inspect only run `setup` and `close`.
  */
 export interface PluginDefinition<Options extends TSchema = TSchema, Codes extends string = never> {
   readonly name: string;
   /** Schema of the plugin's `options` in the configuration. */
   readonly options: Options;
-  /** The plugin's own problem codes, in lower case with underscores. Each gets an entry on the error page. */
+  /** In lower case with underscores. Each gets an entry on the error page. */
   readonly problems?: Readonly<Record<Codes, PluginProblem>>;
   setup(options: Static<Options>, host: PluginHost<Codes>): PluginParts | Promise<PluginParts>;
 }
 
-/** A metric of the plugin: `texts_total` of the plugin `memory` becomes `lingate_memory_texts_total`. */
+/** `texts_total` of the plugin `memory` becomes `lingate_memory_texts_total`. */
 export interface PluginMetric {
   /** A counter's name ends in `_total`. */
   readonly name: string;
@@ -64,13 +63,13 @@ export interface PluginMetric {
   /** The label that distinguishes the values, if `read` returns several. */
   readonly label?: string;
   /**
-   * Called at each scrape. A counter returns the total since the plugin was set up; the values of several processes are added
-   * up. With `label`, returns one entry per label value, all of them from the start.
+   * Called at each scrape. A counter's total since `setup`; those of processes are added up. With
+   * `label`, an entry per label value, all from the start.
    */
   read(): number | Readonly<Record<string, number>>;
 }
 
-/** A figure of the plugin on the console's overview, summed over all processes: a number, or a share shown as a percentage. */
+/** On the console's overview, summed over all processes: a number, or a share in percent. */
 export type PluginFigure =
   | { readonly name: string; readonly count: number }
   | { readonly name: string; readonly part: number; readonly whole: number };
@@ -84,20 +83,19 @@ export interface NamedFigures {
 export interface PluginParts {
   readonly steps?: readonly StepPlacement[];
   /**
-   * Changes the texts of a translation after the admission and before the engine, and the translations on their way back. The
-   * caller's original texts are what is charged. Several plugins are called in the order of the configuration, and on the way
-   * back in reverse; `answers` of the same plugin comes after its `texts`.
+   * Changes the texts after the admission, and the translations on their way back, in reverse order
+   * of plugins. The caller's own texts are charged. `answers` comes after `texts`.
    */
   readonly texts?: TextChange;
   /**
-   * Answers texts in place of the engine, and learns the engine's translations of the others. It sees the texts as changed by
-   * the stages before it.
+   * Answers texts in place of the engine, and learns its translations of others. It sees them as
+   * changed by earlier stages.
    */
   readonly answers?: TextAnswer;
   readonly routes?: readonly PluginRoute[];
   /** The plugin's own steps, which its routes name; called once, when store and engine are open. */
   routeSteps?(services: GatewayServices): readonly Step[];
-  /** Describes the routes in a separate document, `/openapi/PLUGIN.json`; without it they appear in `/openapi.json`. */
+  /** Has the routes in a separate document, `/openapi/PLUGIN.json`, instead of `/openapi.json`. */
   readonly document?: ApiDocument;
   /** Engine protocols, keyed by the name used in `engine.protocol`. */
   readonly engines?: Readonly<Record<string, EngineProtocol>>;
@@ -107,9 +105,8 @@ export interface PluginParts {
   /** Called whenever the console's overview is shown. */
   figures?(): readonly PluginFigure[];
   /**
-   * Forgets what is cached for a team, or for all teams if none is named: after a team was deleted, and for `lingate memory
-   * clear`. Called within seconds in every serving process, and in the command, which shows the return value: the number of
-   * entries deleted from a shared store, or `undefined` if there is none.
+   * Forgets a deleted team, or all teams. Called within seconds in every serving process, and in
+   * `lingate memory clear`, which shows how many entries of a shared store were deleted.
    */
   forget?(teamId: string | undefined): number | undefined | Promise<number | undefined>;
   /** Called once after the gateway has drained. */
@@ -117,8 +114,8 @@ export interface PluginParts {
 }
 
 /**
- * Rejects with a `StoreError` if it cannot be opened. The contract is in `lingate/testing`. A store that honours `mayCreate`
- * and `onCreated` catches mistyped URLs for operators; one that does not is opened all the same.
+ * Rejects with a `StoreError` if it cannot be opened. The contract is in `lingate/testing`. With
+ * `mayCreate` and `onCreated`, mistyped URLs are noticed.
  */
 export type OpenPluginStore = (url: string, context: PluginStoreContext) => Promise<WholePluginStore>;
 
@@ -129,7 +126,7 @@ export interface PluginStoreContext extends StoreCreation {
   readonly historyDays: number;
 }
 
-/** A store as a plugin implements it. It goes by the clock that it is given, which the gateway judges, over the record space as well. */
+/** A plugin's store. It goes by the given clock, which the gateway judges. */
 export interface WholePluginStore extends PluginStore {
   readonly accounts: WholeAccounts;
 }
@@ -139,10 +136,7 @@ export interface PluginStore extends Omit<Store, 'ledger' | 'clock'> {
   readonly ledger: PluginLedger;
 }
 
-/**
- * The ledger (ledger.ts) with returned answers, immediate or as promises. The gateway converts them to callbacks when it opens
- * the store.
- */
+/** The ledger (ledger.ts) with returned answers or promises instead of callbacks. */
 export interface PluginLedger {
   admit(request: AdmissionRequest): Admission | Promise<Admission>;
   /** `characters` as in `AskedResolution`. */

@@ -5,7 +5,7 @@ import type { DayRange, RefusalCode, RefusalCounts } from '../domain/usage-days.
 export type { RefusalCode, RefusalCounts } from '../domain/usage-days.ts';
 
 export interface RefusalDays {
-  /** The sums over these days; zeros for a team without any, or that does not exist. Retained for `history.days`. */
+  /** Over these days; zeros for a team without any. Retained for `history.days`. */
   sum(teamId: string, range: DayRange): Promise<RefusalCounts | StoreUnavailable>;
 }
 

@@ -26,9 +26,9 @@ export interface StoreFault extends StoreUnavailable {
 
 /** How to handle a location that holds no data of ours. */
 export interface StoreCreation {
-  /** `false`: opening fails with a `NoStoreError` and nothing is written. By default the store is created. */
+  /** `false`: opening fails with a `NoStoreError`. By default the store is created. */
   readonly mayCreate?: boolean;
-  /** Called by the one process that created it, with its location in a form that people can find. */
+  /** By the one process that created it, with its location as people find it. */
   readonly onCreated?: ((place: string) => void) | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface Store {
   readonly outbox: Outbox;
   readonly audit: AuditLog;
   readonly clock: StoreClock;
-  /** Makes a small write to every server that takes admissions. `undefined` if it succeeded: a read alone would not prove it. */
+  /** A small write to every server that takes admissions: a read would not prove it. */
   ping(): Promise<StoreFault | undefined>;
   /** Waits for running operations, then closes. */
   close(): Promise<void>;

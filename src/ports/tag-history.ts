@@ -9,8 +9,8 @@ export interface TagDay extends TagCount {
 }
 
 /**
- * Retained like the days of `UsageHistory`, until the team is deleted; usage that a deletion keeps has no tags. What is read before a
- * team's days is among them.
+ * Retained like the days of `UsageHistory`, until the team is deleted, even if its usage stays.
+ * What is read before a team's days is among them.
  */
 export interface TagHistory {
   /** In order of days, and within a day of tags; none for a team that does not exist. */

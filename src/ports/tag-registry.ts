@@ -10,21 +10,18 @@ export interface SetTag {
   readonly use: TagUse;
 }
 
-/** `limit_reached`: as many other tags of the team have settings as may, and nothing was changed. */
+/** `limit_reached`: as many other tags have settings as may; nothing was changed. */
 export type TagChanged =
   | { readonly kind: 'set'; readonly tag: SetTag }
   | { readonly kind: 'limit_reached'; readonly most: number }
   | { readonly kind: 'team_unknown' };
 
 /**
- * Settings apply to the next admission of every gateway, of any tag, also one that is counted under `FURTHER_TAGS`. What a tag uses
- * is counted from the first request after it got settings; its characters in the running period begin with what was charged to it
- * since the UTC day on which the period began. Changing settings does not change what is used; removing them
- * ends the counting, and settings that are set again begin like new ones. What leases that have ended still hold comes back with the
- * team's next operation.
+ * Settings apply to the next admission. Use is counted from then on, beginning with what was
+ * charged since the UTC day on which the period began; removing the settings ends it.
  */
 export interface TagRegistry {
-  /** Replaces all settings of the tag. `most`: how many tags of the team may have some (`limits.tags`). `by`: whom the audit names. */
+  /** Replaces all of the tag's. `most`: of the team's tags may have some. `by`: for the audit. */
   set(teamId: string, tag: string, settings: TagSettings, most: number, by?: Audited): Promise<TagChanged | StoreUnavailable>;
   /** False if the tag has no settings, or there is no such team. */
   remove(teamId: string, tag: string, by?: Audited): Promise<boolean | StoreUnavailable>;

@@ -1,5 +1,5 @@
-// Has the clocks of this process and of its store judged twice a second, logs when the store's is wrong and when it is right again, and
-// admits nothing meanwhile.
+// Has the clocks of this process and its store judged twice a second, logs when the store's is
+// wrong or right again, and admits nothing meanwhile.
 import type { JudgedClock } from '../domain/clock-judge.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -37,7 +37,7 @@ export class ClockWatch {
     return this.#options.store.step();
   }
 
-  /** A ledger that admits nothing while the clock is wrong. What is open is settled, by the time that has passed. */
+  /** Admits nothing while the clock is wrong. What is open is settled, by the time that passed. */
   guarded(ledger: Ledger): Ledger {
     const isWrong = (): boolean => this.step() !== undefined;
     return {

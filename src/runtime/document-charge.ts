@@ -1,4 +1,5 @@
-// What a document costs: its reservations in the ledger, whether its key may still be used, its charge, and its removal.
+// What a document costs: its reservations, whether its key may still be used, its charge, and its
+// removal.
 import { keyRevoked, STORE_UNAVAILABLE, TAG_DISABLED } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -40,7 +41,7 @@ export function reserveHold(
   });
 }
 
-/** Releases what is reserved, except for what was charged already. Whether the ledger has answered for all of it. */
+/** Releases what is reserved and uncharged. Whether the ledger has answered for all of it. */
 export async function releaseHolds(ledger: Pick<Ledger, 'resolve'>, teamId: string, holds: readonly DocumentHold[]): Promise<boolean> {
   for (const hold of holds) if (isUnavailable(await settled(ledger, teamId, hold, 'release'))) return false;
   return true;
@@ -90,7 +91,7 @@ function refusalOf(admission: RefusedAdmission): Refusal {
   return admission.kind === 'tag_disabled' ? TAG_DISABLED : NO_KEY;
 }
 
-/** Charges what is reserved. What is not open any more was charged by whoever worked on the document before. */
+/** What is not open any more was charged by whoever worked on the document before. */
 export async function charge(ledger: Pick<Ledger, 'resolve'>, document: DocumentRecord): Promise<StoreUnavailable | undefined> {
   const hold = document.holds.at(-1);
   const resolution = hold && (await settled(ledger, document.teamId, hold, 'commit', document.billed));
@@ -109,7 +110,7 @@ interface RemovalOptions {
 const REMOVED_LATER_MS = 2000;
 const LEDGER_AWAY: StoreUnavailable = { kind: 'unavailable', cause: 'documents' };
 
-/** Removes a document with its files and releases what is reserved for it. From the first step on nobody finds it. */
+/** With its files; its reservation is released. From the first step on nobody finds it. */
 export async function removeDocument(
   due: DueDocument,
   { documents, ledger, settlements, spares }: RemovalOptions,
@@ -117,7 +118,7 @@ export async function removeDocument(
   const marked = await documents.change(due, (known) => (spares?.(known) === true ? undefined : { ...known, isRemoved: true }));
   if (isUnavailable(marked)) return marked;
   if (marked === undefined) return 'gone';
-  // Before, so that nothing is left reserved if this process ends in between; and after, for what was reserved meanwhile.
+  // Before, so that nothing stays reserved if this process ends; after, for what came meanwhile.
   if (!(await releaseHolds(ledger, marked.teamId, marked.holds))) return LEDGER_AWAY;
   const removed = await documents.remove(marked);
   if (isUnavailable(removed)) return removed;
@@ -126,7 +127,7 @@ export async function removeDocument(
   return 'removed';
 }
 
-/** The same for a caller: a worker finishes it should this process die, or the store fail. Whether it has gone by this. */
+/** For a caller: a worker finishes it should this process die, or the store fail. */
 export async function removeForCaller(due: DueDocument, options: RemovalOptions): Promise<boolean | StoreUnavailable> {
   const failed = await options.documents.yield({ ...due, worker: '' }, REMOVED_LATER_MS);
   if (failed !== undefined) return failed;

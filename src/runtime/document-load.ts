@@ -1,4 +1,5 @@
-// What documents take of one process: slots for files on their way, steps between texts; and what there is of them in all, for metrics.
+// What documents take of one process: slots for files on their way, steps between texts; and what
+// there is of them in all, for metrics.
 import { callerNetwork } from '../domain/client-address.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentBacklog, DocumentStore, DocumentTransfers, TransferOwner } from '../ports/documents.ts';
@@ -47,7 +48,7 @@ interface PaceOptions {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** A pause before each step, so that documents without end leave time between their steps, however fast the engine is. */
+/** Before each step, so that documents without end leave time, however fast the engine is. */
 const STEP_MS = 10;
 /** A pause that ends so long after its time found the event loop, or the machine, busy. */
 const DELAY_MS = 10;

@@ -1,5 +1,6 @@
-// What the configured secret of documents is for: files are encrypted with it, and documents are named to those without a key of the
-// team, by DeepL's document keys and by links. AES-256-GCM everywhere.
+// What the configured secret of documents is for: files are encrypted with it, and documents are
+// named to those without a key of the team, by DeepL's document keys and by links. AES-256-GCM
+// everywhere.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { nextTurn } from '../core/turns.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
@@ -10,7 +11,7 @@ const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** With the tag less than the most bytes of a piece (ports/record-space.ts); takes a tenth of a millisecond. */
+/** With the tag less than a piece's most bytes (ports/record-space.ts); takes 0.1 ms. */
 const PIECE_BYTES = 120 * 1024;
 /** Of a link; ids of teams are short. */
 const LINK = /^[\w-]{1,400}$/;

@@ -1,4 +1,5 @@
-// Translates the texts of a document in parts, by the same way as a request's: engines, glossaries, memory, rules and batches.
+// Translates a document's texts in parts, as a request's: engines, glossaries, memory, rules and
+// batches.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { nextTurn } from '../core/turns.ts';
@@ -31,7 +32,7 @@ interface TranslatedTexts {
 /** As many as a request may have. */
 const TEXTS_MAX = 50;
 const PART_CHARACTERS = 8000;
-/** What one turn of the event loop does at most: so many UTF-16 units, of which each text counts for some more. About a millisecond. */
+/** In one turn, about a millisecond: UTF-16 units, of which each text counts for some more. */
 const TURN_UNITS = 50_000;
 const TEXT_UNITS = 20;
 const MARKUP = /(<[^>]*>)/;

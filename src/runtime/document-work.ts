@@ -1,4 +1,4 @@
-// The work on one document that this process has claimed: count, reserve what was counted, translate, build, keep the result, charge.
+// The work on one claimed document: count, reserve, translate, build, store the result, charge.
 import { refuse } from '../core/problem.ts';
 import { ENGINE_UNAVAILABLE, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -20,8 +20,8 @@ export interface DocumentWorkOptions {
   readonly ledger: Pick<Ledger, 'admit' | 'check' | 'resolve'>;
   readonly newId: () => string;
   /**
-   * Has an engine that takes it translate the file as it is, or returns `undefined`: its texts are to be translated. Without it no
-   * engine takes files.
+   * Has an engine translate the file as it is; `undefined`: its texts are to be translated. Without
+   * it no engine takes files.
    */
   readonly files?: ((file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>) | undefined;
   /** How a part of the document is translated. */
@@ -50,7 +50,7 @@ interface ClaimedDocument {
   readonly released: AbortSignal;
 }
 
-/** `again`: due again after so long, or, if it is negative, since so long. `lost`: somebody else has it, or it is gone. */
+/** `again`: due so long from now, or since. `lost`: somebody else has it, or it is gone. */
 export type WorkEnd =
   | { readonly kind: 'lost' }
   /** The document as it has ended. */
@@ -118,7 +118,7 @@ export class DocumentWork {
     return 'kind' in translation ? translation : this.#finish(counted.begun, translation);
   }
 
-  /** Counts a document before its turn: what was counted is reserved from now on. It stays where it is in the queue. */
+  /** Before its turn: what was counted is reserved. Its place in the queue stays. */
   async count(): Promise<WorkEnd> {
     const { document, nowMs } = this.#claimed;
     const counted = isCounted(document) ? undefined : await this.#countAndHold(document.state);
@@ -157,9 +157,8 @@ export class DocumentWork {
   }
 
   /**
-   * Reserves what was counted in place of what was held before. Every id is written down before it is used, so that whoever goes on
-   * after a death knows it. The new reservation is made before the old one is released, so that nobody else gets its characters; only
-   * if both do not fit together, after it.
+   * Every id is written down before it is used, for whoever goes on after a death. The new
+   * reservation comes before the old one's release, unless both do not fit.
    */
   async #hold(begun: DocumentRecord, characters: number): Promise<DocumentHold | WorkEnd> {
     const { ledger, newId } = this.#options;
@@ -236,8 +235,8 @@ export class DocumentWork {
   }
 
   /**
-   * Stores what was translated before it is charged: whoever goes on after a death neither translates nor charges it again. The key is
-   * asked just before, for the last time: what is stored is charged.
+   * Before the charge: whoever goes on after a death neither translates nor charges again. The key
+   * is asked just before, for the last time.
    */
   async #finish(begun: DocumentRecord, { bytes, billed }: TranslatedDocument): Promise<WorkEnd> {
     const { ledger, sealer, newId } = this.#options;
@@ -287,7 +286,7 @@ export class DocumentWork {
     return 'kind' in ended ? ended : { kind: 'error', document: ended };
   }
 
-  /** Names this work in the document's record, unless it is lost, gone, or not ready for it any more. */
+  /** Names this work in the record, unless it is lost, gone, or not ready any more. */
   #begin(state: DocumentRecord['state'], isReady: (known: DocumentRecord) => boolean): Promise<DocumentRecord | WorkEnd> {
     const { worker } = this.#claimed;
     return this.#write((known) => (!this.#isLost && isReady(known) && known.isRemoved !== true ? { ...known, state, worker } : undefined));

@@ -1,4 +1,5 @@
-// The worker of one process: claims documents that are due, in turn by team, and works on a few of them at a time.
+// The worker of one process: claims documents that are due, in turn by team, and works on a few at
+// a time.
 import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
@@ -23,7 +24,7 @@ const LOOK_MS = 1000;
 /** A claim is renewed three times in its lease: after a death another process goes on within it. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** At a time; and for teams that have none at work, so that long documents of one do not keep all others waiting. */
+/** At a time; and for teams with none at work, so that one's long documents keep nobody waiting. */
 const WORKS_MAX = 2;
 const WORKS_OF_IDLE_TEAMS_MAX = 4;
 /** More than a plan can let one team have: nobody's documents hide those of others. */
@@ -135,7 +136,7 @@ export class DocumentWorker {
     return 'begun';
   }
 
-  /** `due`: the longest waiting first, so that the first that has not waited for long ends the search. */
+  /** `due`: the longest waiting first, so that one that has not waited ends the search. */
   async #countWaiting(due: readonly DueDocument[]): Promise<void> {
     this.#counted = new Set(due.flatMap(({ documentId }) => (this.#counted.has(documentId) ? [documentId] : [])));
     for (const document of due) {
@@ -151,7 +152,7 @@ export class DocumentWorker {
     }
   }
 
-  /** One of each team, then the next of each; those first that were not served for the longest time. */
+  /** One of each team, then the next; those first that were not served for longest. */
   #inTurn(due: readonly DueDocument[]): readonly DueDocument[] {
     const free = due.filter(({ documentId }) => !this.#running.has(documentId));
     const byTeam = [...Map.groupBy(free, ({ teamId }) => teamId)].toSorted(
@@ -210,7 +211,7 @@ export class DocumentWorker {
 
   async #renew(running: RunningWork, worker: string): Promise<void> {
     const renewed = await this.#options.documents.claim({ ...running, worker, leaseMs: LEASE_MS });
-    // In a store that is away the claim holds until its end: the result is only written by whom the document names.
+    // The claim holds until its end: only whom the document names writes the result.
     if (renewed === undefined) running.release.abort();
   }
 

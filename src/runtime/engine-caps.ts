@@ -1,4 +1,5 @@
-// Engines whose characters are limited: reports to the store what this process sends, each second, and knows which are used up.
+// Engines whose characters are limited: reports what this process sends each second, and knows
+// which are used up.
 import { randomBytes } from 'node:crypto';
 import type { EngineCap } from '../ports/engine-use.ts';
 import { rfc3339 } from '../domain/period.ts';
@@ -67,7 +68,7 @@ export class EngineCaps {
     if (capped !== undefined) capped.unreported += characters;
   }
 
-  /** Counts a file that is about to be sent, until what is returned is called with what the engine has billed for it. */
+  /** Counts a file to be sent, until the result is called with what the engine has billed. */
   countFile(engine: string, characters: number): (billed: number) => void {
     const capped = this.#engines.get(engine);
     if (capped === undefined) return () => undefined;
@@ -80,7 +81,7 @@ export class EngineCaps {
     };
   }
 
-  /** Whether the engine has used up its characters, by what is known: what other processes have sent within a second is not. */
+  /** By what is known: without what other processes have sent within a second. */
   isSpent(engine: string): boolean {
     const capped = this.#engines.get(engine);
     if (capped === undefined) return false;
@@ -94,7 +95,7 @@ export class EngineCaps {
     return [...this.#engines.keys()].map((engine) => ({ engine, reached: this.isSpent(engine) }));
   }
 
-  /** Reports once for every engine. Calls do not overlap; a store that is away is sent it next time. */
+  /** Once for every engine. Calls do not overlap; a store that is away is sent it next time. */
   report(): Promise<void> {
     this.#running ??= this.#report().finally(() => (this.#running = undefined));
     return this.#running;

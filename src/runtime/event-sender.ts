@@ -1,5 +1,5 @@
-// Sends the outbox's events to their receiver: from one process at a time, each retried for up to three days, signed as specified by
-// Standard Webhooks.
+// Sends the outbox's events to their receiver: from one process at a time, each retried for up to
+// three days, signed as specified by Standard Webhooks.
 import { randomBytes, createHmac } from 'node:crypto';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -13,7 +13,7 @@ export interface SendFailure {
   readonly status?: number;
 }
 
-/** An event with its team's reference, as that is when the event is sent; `undefined` if the team has none, or was deleted. */
+/** With its team's reference when it is sent; `undefined` if it has none, or was deleted. */
 export interface SentEvent extends KeptEvent {
   readonly reference: string | undefined;
 }
@@ -66,7 +66,7 @@ export class EventSender {
   readonly #holder = randomBytes(9).toString('base64url');
   readonly #timer: NodeJS.Timeout;
   readonly #aborting = new AbortController();
-  /** Results that the store has not taken: nothing more is sent before that, because it would all be sent again. */
+  /** Results that the store has not taken: nothing more is sent, as it would come again. */
   readonly #unrecorded: (() => Promise<StoreUnavailable | undefined>)[] = [];
   #leaseUntilMs = -Infinity;
   #renewAtMs = -Infinity;
@@ -82,7 +82,7 @@ export class EventSender {
     this.#timer.unref();
   }
 
-  /** Sends what is due; resolves when nothing is left that may be sent now. Calls do not overlap. */
+  /** Resolves when nothing is left that may be sent now. Calls do not overlap. */
   turn(): Promise<void> {
     this.#turn ??= this.#work()
       .catch(() => this.#options.log.error('events could not be read: a bug'))
@@ -173,7 +173,7 @@ export class EventSender {
     await Promise.all(this.#unrecorded.splice(0).map((write) => this.#record(write)));
   }
 
-  /** Logs when the receiver starts rejecting events, at most once a minute, and when it accepts them again. */
+  /** When the receiver starts rejecting, at most once a minute, and when it accepts again. */
   #logTrouble(failure: SendFailure | undefined): void {
     const { log, now } = this.#options;
     if (failure === undefined) {
@@ -202,7 +202,7 @@ interface WebhookMessage {
   readonly body: string;
 }
 
-/** Never rejects. Redirects are not followed: they count as failures like any other status. Bodies of responses are not read. */
+/** Never rejects. Redirects count as failures like any other status. Bodies are not read. */
 export async function postWebhook(
   { url, key, timeoutMs, nowMs }: WebhookOptions,
   { id, contentType, body }: WebhookMessage,

@@ -1,5 +1,5 @@
-// Logs failed engine attempts without burying everything else: the first of each kind at once, further ones as counts, and a used-up
-// quota at the engine once a minute.
+// Logs failed engine attempts without burying everything else: the first of each kind at once,
+// further ones as counts, and a used-up quota once a minute.
 import type { Log, LogFields } from '../ports/log.ts';
 
 const EVERY_MS = 10_000;

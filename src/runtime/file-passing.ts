@@ -1,4 +1,5 @@
-// Documents that go to engines as the files that they are: which engine takes one, its two attempts, and what comes back.
+// Documents that go to engines as files: which engine takes one, its two attempts, and what comes
+// back.
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { routeFor } from '../domain/engine-offer.ts';
@@ -29,13 +30,13 @@ const FILE_REFUSED = refuse(
   'validation_error',
   'file: no engine takes it; check that it is whole, has no password, is of the format of its name and not in the target language already, or send a shorter one.',
 );
-/** Taken, but not translated; too long; or of no format that the engine takes: its texts may be fine. */
+/** Not translated; too long; or of no format that the engine takes: its texts may be fine. */
 const OF_THE_FILE_ALONE: readonly (number | undefined)[] = [200, 413, 415];
 
 /** What both files begin with, if only engines can read them: the sign of a format. */
 const SIGN_BYTES = 4;
 
-/** The engines for an order, in order, each with whether it takes the file. Those with glossaries get texts. */
+/** In order, each with whether it takes the file. Those with glossaries get texts. */
 function ableEngines({ fileName, glossaryId, ...order }: FileOrder, plan: string | undefined, { files, offers }: FilePassingOptions) {
   const { sourceLang, targetLang, formality } = order;
   const chosen = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality };
@@ -51,8 +52,8 @@ export function isTaken(order: FileOrder, plan: string | undefined, options: Fil
 }
 
 /**
- * Two attempts, as for texts: the second by the next engine, if there is one. `undefined`: the texts are to be translated. What every
- * attempt's engine refuses is the file's fault.
+ * As for texts, the second by the next engine. `undefined`: the texts are to be translated. What
+ * every attempt's engine refuses is the file's fault.
  */
 export async function passFile(
   { document, bytes, isReadable, characters, released }: PassedFile,

@@ -1,5 +1,5 @@
-// Makes plugins and engines forget deleted teams, of which every process learns from the audit, and has engines that hold dictionaries
-// tidied once an hour.
+// Makes plugins and engines forget deleted teams, of which every process learns from the audit, and
+// has engines that store dictionaries tidied once an hour.
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -62,7 +62,7 @@ export class Forgetting {
     await this.#looking;
   }
 
-  /** A store that is down returns `unavailable` instead of rejecting; even a rejection must not end the process. */
+  /** A store that is down returns `unavailable`; even a rejection must not end the process. */
   #storeBroken(): void {
     if (!this.#broken) this.#options.log.warn('the audit cannot be read: until it can, plugins do not forget deleted teams');
     this.#broken = true;
@@ -167,7 +167,7 @@ export class GlossaryUpkeepTimer {
   }
 }
 
-/** Rejects if it could not be done everywhere, so that it is tried again. Clearing the cache of translations concerns no dictionary. */
+/** Rejects if it failed anywhere, to be tried again. Cached translations are no dictionaries. */
 async function forget(upkeep: GlossaryUpkeep, teamId: string | undefined): Promise<void> {
   const failed: readonly ReplicaTrial[] = teamId === undefined ? [] : await upkeep.forget(teamId);
   if (failed.length > 0) throw new Error('not all replicas have removed the dictionaries of a team');

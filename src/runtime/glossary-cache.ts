@@ -1,5 +1,5 @@
-// Caches dictionaries, which are immutable, and coalesces concurrent reads. The admission determines which dictionary serves a
-// request.
+// Caches dictionaries, which are immutable, and coalesces reads. The admission says which one
+// serves a request.
 import { LRUCache } from 'lru-cache';
 import { nextTurn } from '../core/turns.ts';
 import type { GlossaryReference } from '../domain/slots.ts';
@@ -37,7 +37,7 @@ class CachedDictionary extends ReadEntries implements EngineGlossary {
 export class LruGlossaryCache implements GlossaryCache {
   readonly #store: Pick<GlossaryStore, 'entries' | 'find'>;
   readonly #remembered: LRUCache<string, EngineGlossary>;
-  /** Loads in progress, shared by all requests that need the same dictionary; bounded by the number of requests in flight. */
+  /** Shared by all requests for a dictionary; bounded by the requests in flight. */
   readonly #running = new Map<string, Promise<FoundGlossary>>();
 
   constructor({ store, bytesMax }: GlossaryCacheOptions) {
@@ -52,12 +52,12 @@ export class LruGlossaryCache implements GlossaryCache {
     return remembered ?? this.#current(teamId, reference, dictionaryId);
   }
 
-  /** Same contract as the store's `entries`, for a dictionary that one of the team's glossaries held a moment ago. */
+  /** As the store's `entries`, for a dictionary that a glossary of the team held just now. */
   async entries(teamId: string, dictionaryId: string): Promise<FoundEntries | undefined | StoreUnavailable> {
     return this.#byId(teamId, dictionaryId);
   }
 
-  /** Several dictionaries of a team merged into one: the first that has a term wins. `undefined` if one is gone. */
+  /** Several dictionaries as one: the first with a term wins. `undefined` if one is gone. */
   async merged(teamId: string, dictionaryIds: readonly string[]): Promise<FoundGlossary> {
     const id = dictionaryIds.join('+');
     return this.#once(keyOf(teamId, id), () => this.#merge(teamId, id, dictionaryIds));
@@ -118,10 +118,7 @@ export class LruGlossaryCache implements GlossaryCache {
   }
 }
 
-/**
- * The team's glossaries as routes use them: large dictionaries in pieces, read once for concurrent callers, within the team's
- * limit.
- */
+/** As routes use them: large dictionaries in pieces, read once, within the team's limit. */
 export function boundedGlossaries(store: GlossaryStore, cache: LruGlossaryCache, teamBytesMax: number): GlossaryStore {
   return {
     create: async (glossary) => store.create({ ...glossary, dictionaries: await written(glossary.dictionaries) }, teamBytesMax),

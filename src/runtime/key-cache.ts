@@ -1,5 +1,5 @@
-// Caches the owners of keys, so that a request with a known key needs only one store operation, its admission. Idle entries of this and
-// other caches are evicted, which also removes those of deleted teams, because nobody can use them any more.
+// Caches the owners of keys, so that a request with a known key needs only one store operation, its
+// admission. Idle entries of this and other caches are evicted, also those of deleted teams.
 import { LRUCache } from 'lru-cache';
 import type { KeyDigest, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -8,7 +8,7 @@ import type { KeyCache, KeyDirectory, KeyLookup } from '../ports/key-directory.t
 /** How long an unused entry stays. */
 const IDLE_MS = 600_000;
 const PURGE_EVERY_MS = 60_000;
-/** How often the cache reads the clock: ages matter in minutes, while requests use entries all the time. */
+/** How often the clock is read: ages are minutes, while requests use entries all the time. */
 const RESOLUTION_MS = 10_000;
 
 export const IDLE_ENTRIES = { ttl: IDLE_MS, updateAgeOnGet: true, ttlResolution: RESOLUTION_MS } as const;

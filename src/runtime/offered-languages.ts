@@ -1,5 +1,6 @@
-// What is currently offered: the operator's language list, restricted by the pairs of each engine (all, listed, or reported by its
-// replicas, which are asked periodically) and by the routing rules.
+// What is currently offered: the operator's language list, restricted by the pairs of each engine
+// (all, listed, or reported by its replicas, which are asked periodically) and by the routing
+// rules.
 import { offersOf } from '../domain/engine-offer.ts';
 import type { EngineCapabilities, EngineOffers } from '../domain/engine-offer.ts';
 import { pairsOfList } from '../domain/engine-routing.ts';
@@ -30,15 +31,12 @@ interface OfferedLanguagesOptions {
 interface OfferedSource {
   readonly name: string;
   readonly can: EngineCapabilities;
-  /**
-   * Queries every replica, within a time limit; never rejects. `undefined` if the engine cannot report pairs: `ask` then means
-   * `any`.
-   */
+  /** Asks every replica; never rejects. `undefined` if the engine has no list: `ask` is `any`. */
   readonly ask: (() => Promise<readonly ReplicaPairs[]>) | undefined;
 }
 
 export class OfferedLanguages {
-  /** Replaced whenever something changes, so that derived data can be invalidated by comparing its identity. */
+  /** Replaced by each change, so that derived data is invalidated by its identity. */
   current: EngineOffers;
   readonly #options: OfferedLanguagesOptions;
   readonly #pairs: ReadonlyMap<string, EnginePairs>;
@@ -53,7 +51,7 @@ export class OfferedLanguages {
     this.current = this.#made();
   }
 
-  /** Applies a new configuration for the same engines; those that can report pairs are queried again. */
+  /** Of the same engines; those that can report pairs are asked again. */
   replace(config: OfferedByConfig): void {
     this.#config = config;
     for (const pairs of this.#pairs.values()) pairs.renew();
@@ -80,11 +78,11 @@ export class OfferedLanguages {
   }
 }
 
-/** `any`: every pair of the language list. `ask`: those that the engine reports. Otherwise an explicit list. */
+/** `any`: every pair of the list. `ask`: the engine's. Otherwise an explicit list. */
 export type PairsMode = 'any' | 'ask' | readonly string[];
 
 const ASK_EVERY_MS = 600_000;
-/** A replica that did not answer, perhaps because it is starting, is queried again sooner. The delay doubles each time. */
+/** A replica without an answer, perhaps starting, is asked sooner. The delay doubles. */
 const ASK_AGAIN_MS = 5000;
 /** The longest delay while no replica has answered at all. */
 const ASK_NOBODY_MS = 60_000;
@@ -158,7 +156,7 @@ class EnginePairs {
     return this.#silent.size === 0 ? ASK_EVERY_MS : againMs;
   }
 
-  /** Ignores an answer without a single pair of ours: an engine that is still loading its models would take the service offline. */
+  /** Without a pair of ours it counts for nothing: the engine may still be loading its models. */
   #take({ url, pairs, detail }: ReplicaPairs): void {
     const failure = typeof pairs === 'string' ? pairs : this.#pairsOf([pairs]).length === 0 ? 'no_pair_of_ours' : undefined;
     if (failure === undefined) {

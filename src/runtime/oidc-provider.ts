@@ -1,5 +1,6 @@
-// The OpenID provider of the console's sign-in, by openid-client, which is only loaded if a provider is configured: calls with
-// limits, refusals in our words, and who a person is by their claims.
+// The OpenID provider of the console's sign-in, by openid-client, which is only loaded if a
+// provider is configured: calls with limits, refusals in our words, and who a person is by their
+// claims.
 import type * as OpenIdClient from 'openid-client';
 import type { SignInAttempt, ProviderRefusal } from '../domain/sign-in-attempt.ts';
 import type { IdentityProvider, OidcSettings, ProvenPerson } from '../ports/identity-provider.ts';
@@ -15,7 +16,7 @@ const CALLS_MS_MAX = 8000;
 const ANSWER_BYTES_MAX = 512 * 1024;
 /** Browsers that are waiting for the provider at a time; beyond that they are refused at once. */
 const WAITING_MAX = 32;
-/** How old a discovery document may be when a browser is sent to the provider, and when it comes back. */
+/** Of a discovery document, when a browser is sent to the provider and when it comes back. */
 const DISCOVERED_MS = { going: 60_000, back: 600_000 };
 /** An ID token is made for the sign-in that it ends. */
 const ISSUED_WITHIN_SECONDS = 600;
@@ -126,7 +127,7 @@ export class OidcProvider implements IdentityProvider {
     return personOf({ ...more, ...claims }, idToken, settings);
   }
 
-  /** For one request of a browser: the provider's keys are then read anew, so that one that was withdrawn counts no more. */
+  /** For one request of a browser: keys are read anew, so that a withdrawn one counts no more. */
   #configuration(settings: OidcSettings, metadata: OpenIdClient.ServerMetadata, deadline: AbortSignal): OpenIdClient.Configuration {
     const { library } = this.#options;
     const { clientId, clientSecret, issuer } = settings;
@@ -181,7 +182,7 @@ export class OidcProvider implements IdentityProvider {
   }
 }
 
-/** RFC 9207: an answer that names its issuer must name this one, and one that has to name it must do so. */
+/** RFC 9207: an answer's issuer must be this one, and present if it has to be. */
 function wrongIssuer(query: URLSearchParams, metadata: OpenIdClient.ServerMetadata): ProviderRefusal | undefined {
   const named = query.getAll('iss');
   const isRight =
@@ -190,8 +191,8 @@ function wrongIssuer(query: URLSearchParams, metadata: OpenIdClient.ServerMetada
 }
 
 /**
- * In the body where the provider lists that: not all of them decode what the standard encodes in a header. One that lists no methods
- * takes the header, by the standard.
+ * In the body where the provider lists that: not all decode what the standard encodes in a header,
+ * which is for those that list no methods.
  */
 function authenticationOf(
   library: OidcLibrary,
@@ -324,7 +325,7 @@ function groupsOf(claim: unknown): readonly string[] | undefined {
   return claim.slice(0, GROUPS_MAX).filter((group): group is string => typeof group === 'string');
 }
 
-/** At many providers everyone may write any address into their profile: one that is not verified would be a mask in the audit. */
+/** Everyone may write any address into their profile: unverified, it would mask in the audit. */
 function isOwn(claims: Claims, nameClaim: string): boolean {
   return nameClaim !== 'email' || claims['email_verified'] !== false;
 }
@@ -342,8 +343,8 @@ class LongAnswerError extends Error {
 type FetchOptions = Omit<RequestInit, 'signal' | 'redirect'> & { readonly signal?: AbortSignal | undefined };
 
 /**
- * Follows no redirects. `deadline` ends every call, also while its answer is read. Rejects as `fetch` does, and with a
- * `LongAnswerError`.
+ * Follows no redirects. `deadline` ends every call, also its reading. Rejects as `fetch` does, and
+ * with a `LongAnswerError`.
  */
 function boundedFetch(bytesMax: number, deadline: AbortSignal) {
   return async (url: string, { signal, ...options }: FetchOptions): Promise<Response> => {

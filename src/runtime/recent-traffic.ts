@@ -1,12 +1,12 @@
-// The requests of the last 15 minutes in this process, for the console: rates and durations, the busiest teams, and the latest that
-// were refused or met a failure.
+// The requests of the last 15 minutes in this process, for the console: rates and durations, the
+// busiest teams, and the latest that were refused or met a failure.
 import type { AccessEntry, AccessLog, Busiest, TeamTraffic, RecentRequest } from '../ports/access-entry.ts';
 
 export const LIVE_STEP_MS = 5000;
 /** 15 minutes. */
 export const LIVE_STEPS = 180;
 
-/** Upper bounds of the duration buckets in ms, each a quarter larger than the previous: from 0.1 ms to over a minute. */
+/** Of duration buckets in ms, each a quarter larger: from 0.1 ms to over a minute. */
 const BOUNDS = Array.from({ length: 62 }, (_, index) => 0.1 * 1.25 ** index);
 
 /** One step, structured-cloneable so that several processes can be summed. */
@@ -39,7 +39,7 @@ export class LiveWindow implements AccessLog {
     this.#nowMs = nowMs;
   }
 
-  /** Sets where the number of requests in flight is read, and routes whose requests must not look like traffic. */
+  /** Where requests in flight are read, and routes that must not look like traffic. */
   watch(inFlight: { readonly size: number }, quietRoutes: ReadonlySet<string>): void {
     this.#inFlight = inFlight;
     this.#quietRoutes = quietRoutes;
@@ -86,7 +86,7 @@ export class LiveWindow implements AccessLog {
   }
 }
 
-/** Every step of the window, including empty ones, summed over processes; `nowMs` is the wall clock. */
+/** Of the window, with empty ones, summed over processes; `nowMs` is the wall clock. */
 export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number): readonly LiveStep[] {
   const newestMs = Math.floor(nowMs / LIVE_STEP_MS) * LIVE_STEP_MS;
   const sums = new Map<number, MutableLiveStep>();
@@ -103,7 +103,7 @@ export function addUp(windows: readonly (readonly LiveStep[])[], nowMs: number):
   return [...sums.values()];
 }
 
-/** Merges steps into spans of the wall clock, each with the span's start time and its highest `inFlight`. */
+/** Into spans of the wall clock, each with its start and its highest `inFlight`. */
 export function grouped(steps: readonly LiveStep[], spanMs: number): readonly LiveStep[] {
   const spans = Map.groupBy(steps, ({ atMs }) => Math.floor(atMs / spanMs) * spanMs);
   return [...spans].map(([atMs, members]) => ({ ...sumOf(members), atMs }));
@@ -119,7 +119,7 @@ export function sumOf(steps: readonly LiveStep[]): LiveStep {
   return sum;
 }
 
-/** The duration in ms that a given share of a step's requests did not exceed, up to a quarter too high; `null` without requests. */
+/** What a share of the requests did not exceed, up to a quarter too high; `null` for none. */
 export function quantileMs({ durations }: LiveStep, share: number): number | null {
   const all = durations.reduce((sum, count) => sum + count, 0);
   if (all === 0) return null;
@@ -147,9 +147,9 @@ function add(sum: MutableLiveStep, step: LiveStep): void {
 
 const MINUTE_MS = 60_000;
 const MINUTES = 15;
-/** In a minute. Further teams are only counted together, so that memory has a bound: about 10 MB. */
+/** In a minute. Further teams are counted together, so that memory is bounded: some 10 MB. */
 const TEAMS_MAX = 5000;
-/** How many of each kind a snapshot has: enough that the busiest of several processes together are among those of each. */
+/** Enough that the busiest of several processes are among those of each. */
 const BUSIEST = 200;
 
 /** Survives structured cloning. */
@@ -223,7 +223,7 @@ function busiestBy(sums: ReadonlyMap<string, Sums>, figure: 'requests' | 'charac
   return busiest.worst;
 }
 
-/** The sums of several processes: so many of the busiest, by requests and by characters, busiest first. */
+/** Of several processes, busiest first, so many by requests and by characters. */
 export function busiestOf(snapshots: readonly BusyTeamsSnapshot[], most: number): Busiest {
   const sums = new Map<string, Sums>();
   for (const { teamId, ...more } of snapshots.flatMap(({ teams }) => teams)) addTo(sums, teamId, more);
@@ -244,7 +244,7 @@ export class RecentRequests implements AccessLog {
     this.#nowMs = nowMs;
   }
 
-  /** Only what was refused, failed, or was answered in spite of a failed attempt. Who disconnected is in the log alone. */
+  /** Refused, failed, or with a failed attempt. Who disconnected is in the log alone. */
   record(entry: AccessEntry): void {
     const { status, code, failures } = entry;
     if (status === undefined || (code === 'ok' && failures === undefined)) return;

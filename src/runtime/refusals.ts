@@ -1,5 +1,5 @@
-// What a flood must not cost the store: rate windows that are known to be full, counts of refusals that are reported to it once a second,
-// and unknown keys that are no longer looked up.
+// What a flood must not cost the store: rate windows that are known to be full, counts of refusals
+// that are reported once a second, and unknown keys that are no longer looked up.
 import { LRUCache } from 'lru-cache';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import type { FullWindows, RefusedCaller, UnknownKeyLimit } from '../ports/key-directory.ts';
@@ -24,21 +24,21 @@ interface Known {
   judged: JudgedTags;
 }
 
-/** The store was asked with these tags, and so none of them was disabled, which it would have said first. */
+/** Asked with these tags, the store would have said first that one is disabled. */
 interface JudgedTags {
   readonly sinceMs: number;
   readonly names: Set<string>;
 }
 
-/** Of how many different tags within a second the store is asked whether they are disabled, so that new ones are no way to flood it. */
+/** Of so many tags within a second it is asked, so that new ones are no way to flood it. */
 const TAGS_MAX = 100;
 
-/** Clocks that are being adjusted may run this much faster than ours: a slot is free that much earlier. */
+/** Clocks under adjustment may run so much faster: a slot is free that much earlier. */
 const CLOCK_DRIFT = 0.001;
 
 export class KnownFullWindows implements FullWindows {
   readonly #options: KnownFullOptions;
-  /** Oldest first. All of them end within a second, so the oldest is also nearly the first to end. */
+  /** Oldest first. All end within a second, so the oldest is nearly the first to end. */
   readonly #known = new Map<string, Known>();
   #droppedAtMs = -Infinity;
 
@@ -67,7 +67,7 @@ export class KnownFullWindows implements FullWindows {
     return names.size >= TAGS_MAX || (names.has(tag) && this.#options.now() < sinceMs + RATE_WINDOW_MS);
   }
 
-  /** Counted from when the store was asked: by then the window was not full for longer than the store says. */
+  /** From when the store was asked: the window was full for no longer than it says. */
   note(caller: RefusedCaller, refused: RateLimited, askedAtMs: number): void {
     const { keysMax, now } = this.#options;
     const fullForMs = Math.min(refused.fullForMs ?? 0, RATE_WINDOW_MS) * (1 - CLOCK_DRIFT);
@@ -91,7 +91,7 @@ export class KnownFullWindows implements FullWindows {
     }
   }
 
-  /** Forgets everything, and what the store was asked until now: this gateway has changed a team or a key. */
+  /** Also what the store was asked until now: this gateway has changed a team or a key. */
   drop(): void {
     this.#known.clear();
     this.#droppedAtMs = this.#options.now();
@@ -132,8 +132,8 @@ const TEAMS_MAX = 1000;
 const TOGETHER_MAX = 16;
 
 /**
- * What could not be reported is dropped, because it may have been counted: there are never more than were refused. A process
- * that is killed loses the last second.
+ * What could not be reported is dropped, because it may have been counted: never more than were
+ * refused. A killed process loses its last second.
  */
 export class PendingRefusals implements RefusalCounter, RefusalDays {
   readonly #options: PendingRefusalsOptions;

@@ -1,4 +1,5 @@
-// Settles reservations: passes each verdict to the ledger at once, and repeats it by id while the outcome is unknown.
+// Settles reservations: passes each verdict to the ledger at once, and repeats it by id while the
+// outcome is unknown.
 import type { AskedResolution, Ledger, Reservation, Resolution, SettlementResult, Settlements, Verdict } from '../ports/ledger.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { Log } from '../ports/log.ts';
@@ -10,9 +11,9 @@ interface SettlementQueueOptions {
   /** The store's clock, for the leases of reservations. */
   readonly nowMs: () => number;
   readonly log: Log;
-  /** Maximum duration of a request's reservation; retries stop after it, or when a longer lease ends. */
+  /** Of a request's reservation; retries stop after it, or when a longer lease ends. */
   readonly leaseMs: number;
-  /** Called once per verdict with the result; `abandoned` if the lease ended first or the queue was full. */
+  /** Once per verdict; `abandoned` if the lease ended first or the queue was full. */
   readonly onSettled: (verdict: Verdict, result: SettlementResult) => void;
 }
 
@@ -119,7 +120,7 @@ export class SettlementQueue implements Settlements {
 }
 
 const SETTLE_WAIT_MS = 5000;
-/** The part of the time for stopping that is left when waiting for settlements ends: for what is closed after them. */
+/** Of the time for stopping: for what is closed after the wait for settlements. */
 const AFTER_SETTLING_MS = 1000;
 
 /** How long to wait for settlements, given the remaining time for stopping. */
@@ -127,7 +128,7 @@ export function settleWithinMs(leftMs: number): number {
   return Math.max(0, Math.min(SETTLE_WAIT_MS, leftMs - AFTER_SETTLING_MS));
 }
 
-/** Waits a moment for settlements that the store has not acknowledged. After that they are released when their leases end. */
+/** For those that the store has not acknowledged. Then they end with their leases. */
 export async function settle(settlements: SettlementQueue, log: Log, withinMs: number): Promise<void> {
   const { promise: timedOut, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, withinMs);

@@ -1,4 +1,5 @@
-// Attempts to sign in at a provider: begun by one process and recognized by all, by a secret that they share.
+// Attempts to sign in at a provider: begun by one process and recognized by all, by a shared
+// secret.
 import { randomBytes } from 'node:crypto';
 import {
   ATTEMPT_MS,

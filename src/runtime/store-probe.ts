@@ -1,19 +1,19 @@
-// Checks in the background whether the store accepts writes and logs changes, so that health checks do not touch the store.
+// Checks in the background whether the store accepts writes, so that health checks do not touch it.
 import { storeAdvice, takesNoWrites } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreFault } from '../ports/store.ts';
 
 const EVERY_MS = 500;
-/** Damps flapping: after a state shorter than this, the next one is only logged once it has lasted this long. */
+/** Damps flapping: after a shorter state, the next is logged once it has lasted so long. */
 const HELD_MS = 1000;
-/** How long a rejected admission counts as a fault, even if the probe's own smaller write succeeds. */
+/** How long a rejected admission is a fault, even if the probe's smaller write succeeds. */
 const REFUSED_MS = 1000;
 const OVERDUE: StoreFault = { kind: 'unavailable', cause: 'timeout' };
-/** The drivers' own deadlines: these causes say nothing about the store if this process stood still before them. */
+/** The drivers' deadlines: no sign of the store if this process stood still before. */
 const DEADLINES: ReadonlySet<string> = new Set(['timeout', 'busy']);
 /**
- * Time is counted in steps: while this process stands still (SIGSTOP, a suspended machine, a long turn of the event loop), none ends.
- * A probe is overdue after five of them, however long the turns of the event loop are.
+ * Time in steps, of which none ends while this process stands still. A probe is overdue after five,
+ * however long the turns of the event loop are.
  */
 const STEP_MS = 100;
 
@@ -36,7 +36,7 @@ export class StoreProbe {
   /** Since the last probe began. */
   #steps = 0;
   #beganMs = 0;
-  /** How long the last successful probe took, without pauses of this process; `undefined` before the first. To be read only. */
+  /** Of the last successful probe, without pauses; `undefined` before. To be read only. */
   tookMs: number | undefined;
   readonly #stateLog: StateLog;
 
@@ -44,12 +44,12 @@ export class StoreProbe {
   constructor(options: StoreProbeOptions) {
     this.#options = options;
     this.#stateLog = new StateLog(options);
-    // The immediate comes after the sockets have been read, in which a reply may have waited for the end of a pause.
+    // After the sockets have been read, in which a reply may have waited for a pause's end.
     this.#timer = setInterval(() => setImmediate(() => this.#step()), STEP_MS);
     this.#timer.unref();
   }
 
-  /** Whether requests can be served, by the last probe, at most a second old. If part of a cluster is down they can, for some teams. */
+  /** By the last probe, at most a second old. Part of a cluster may be down. */
   get serves(): boolean {
     return this.fault === undefined || this.fault.partly === true;
   }
@@ -70,7 +70,7 @@ export class StoreProbe {
     return isOverdue && (this.#fault === undefined || this.#fault.partly === true) ? OVERDUE : this.#fault;
   }
 
-  /** Reports an admission that was answered `unavailable`. A rejected write counts at once; other causes are left to the probe. */
+  /** An `unavailable` admission. A rejected write counts at once; others are the probe's. */
   failed(cause: string): void {
     if (!takesNoWrites(cause)) return;
     this.#refusedAtMs = this.#options.now();
@@ -107,7 +107,7 @@ export class StoreProbe {
     const steppedMs = this.#steps * STEP_MS;
     const passedMs = this.#options.now() - this.#beganMs;
     const isPaused = passedMs - steppedMs >= 2 * STEP_MS;
-    // After a pause the driver's timer fires before the reply, which may have arrived meanwhile, is read.
+    // After a pause the driver's timer fires before the reply, which may be there, is read.
     if (fault !== undefined && DEADLINES.has(fault.cause) && isPaused && steppedMs < EVERY_MS) return this.#ask();
     this.#asking = false;
     if (fault !== undefined || this.#options.now() - this.#refusedAtMs >= REFUSED_MS) this.#fault = fault;

@@ -1,5 +1,5 @@
-// Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long unused key. The metrics report how
-// many there are, and which are closest.
+// Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long
+// unused key. The metrics report how many there are, and which are closest.
 import { placeOf } from '../core/error-place.ts';
 import { DAY_MS } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -9,7 +9,7 @@ import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import { Worst } from './recent-traffic.ts';
 
 export interface TeamsNearLimits {
-  /** When the last complete scan ended, in ms on the monotonic clock; `undefined` before the first. */
+  /** When the last scan ended, in ms on the monotonic clock; `undefined` before the first. */
   readonly passedAtMs: number | undefined;
   readonly counts: Readonly<Record<TeamCondition, number>>;
   /** Worst first, at most as many as configured; likewise for the other lists. */
@@ -22,7 +22,7 @@ type TeamCondition = 'all' | 'quota_nearly_used' | 'credit_low' | 'key_unused';
 
 interface QuotaNearlyUsed {
   readonly teamId: string;
-  /** Share of the period's characters, including overage: 0 to 1, slightly above after a plan was lowered. */
+  /** Of the period's characters, with overage: 0 to 1, or above after a plan was lowered. */
   readonly usedRatio: number;
 }
 
@@ -39,7 +39,7 @@ interface KeyUnused {
   readonly unusedSeconds: number;
 }
 
-/** As in the configuration: how often, how many teams of each kind are listed, and from when a team is near a limit. */
+/** How often, how many teams of each kind are listed, and from when one is near a limit. */
 type TeamWatchSettings = Readonly<
   Record<'every_seconds' | 'teams_max' | 'quota_used_percent' | 'credit_characters' | 'key_unused_days', number>
 >;
@@ -54,7 +54,7 @@ interface TeamWatchOptions {
   readonly wallMs: () => number;
 }
 
-/** 500 teams a second: 2 to 5 % of a core, including the driver's share (npm run task -- bench:teams). */
+/** 500 teams a second: 2 to 5 % of a core with the driver (npm run task -- bench:teams). */
 const PAGE = 50;
 const PAUSE_MS = 100;
 const SECOND_MS = 1000;

@@ -231,7 +231,7 @@ export interface StreamHead extends Omit<ResponseMessage, 'body'> {
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
-/** Throws if a field is not safe to send: uWS would write a line break verbatim, which splits the response. */
+/** Throws if a field is not safe: uWS writes line breaks verbatim, which splits the response. */
 export function compose(outcome: Reply | Refusal, x: Exchange, problems: ProblemWriter): ResponseMessage {
   if (outcome.kind === 'problem') return composeProblem(outcome, x, problems);
   const { status, contentType, headers, body } = outcome;

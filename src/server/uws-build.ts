@@ -226,17 +226,17 @@ function reasonOf(error: unknown): string {
 
 /** Granularity of the library's timers; the first step may already be nearly over. */
 const STEP_SECONDS = 4;
-/** A connection with an incomplete head or body is closed after 8 to 12 seconds, the same as in builds without settings. */
+/** Of an incomplete head or body: 8 to 12 seconds, as in builds without settings. */
 const PENDING_SECONDS = 10;
-/** The minimum in builds without settings: their 10 seconds are three steps. Every build keeps connections for this long. */
+/** Of builds without settings: their 10 seconds are three steps. Every build keeps to it. */
 export const FIXED_IDLE_SECONDS = 8;
 
-/** Throws a `ListenError` if idle connections cannot stay open that long. Call it before listening. */
+/** Throws a `ListenError` if idle connections cannot stay open that long. Before listening. */
 export function setTimers(build: Pick<UwsBuild, 'package' | 'version' | 'pinned'>, app: UwsApp, idleSeconds: number): void {
   if (app.setIdleTimeout !== undefined && app.setResponseTimeout !== undefined) {
     // Despite the names, this one applies to connections with an incomplete request,
     app.setIdleTimeout(PENDING_SECONDS);
-    // and this one to the time after an answer; one step is added so that it is never shorter than configured.
+    // and this one to the time after an answer; one more step, so that it is never shorter.
     app.setResponseTimeout(idleSeconds + STEP_SECONDS);
   } else if (idleSeconds > FIXED_IDLE_SECONDS) {
     throw new ListenError(

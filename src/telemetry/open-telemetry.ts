@@ -1,5 +1,6 @@
-// Opens traces by OpenTelemetry's SDK, which is only loaded for them: spans of sampled requests, sent in
-// the background by the SDK's own exporter, which reads the standard `OTEL_*` variables itself.
+// Opens traces by OpenTelemetry's SDK, which is only loaded for them: spans of sampled requests,
+// sent in the background by the SDK's own exporter, which reads the standard `OTEL_*` variables
+// itself.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Resource } from '@opentelemetry/resources';
@@ -11,7 +12,7 @@ import { RequestSpans } from './request-spans.ts';
 export interface TelemetryOptions {
   readonly settings: OtelSettings;
   readonly version: string;
-  /** Which process of the gateway this is: `gateway` if it is the only one, or for example `worker-2`. */
+  /** Which process this is: `gateway` if it is the only one, or for example `worker-2`. */
   readonly process: string;
   readonly log: Log;
   /** A monotonic clock in milliseconds. */
@@ -93,8 +94,8 @@ function exporterOf({ OTLPTraceExporter }: Sdk, { url, headers }: OtelSettings):
 }
 
 /**
- * Logs failed exports in our own words: the first at once, then at most one line a minute, and one when
- * exports work again. The SDK would print what the collector said, so only successes are reported to it.
+ * Logs failed exports in our words: the first at once, then one line a minute, and one when they
+ * work again. The SDK would print what the collector said.
  */
 function loggedExporter(exporter: SpanExporter, log: Log, now: () => number): SpanExporter {
   let loggedAtMs: number | undefined;
@@ -129,8 +130,8 @@ function reasonOf({ code }: Error & { readonly code?: unknown }): string {
 }
 
 /**
- * What identifies this process; `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` win. A given `service.instance.id` would be that of
- * all processes of a gateway, so the process is added to it.
+ * `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` win. A given `service.instance.id` would be
+ * all processes', so the process is added.
  */
 function resourceOf({ resources }: Sdk, { settings, version, process: role }: TelemetryOptions): Resource {
   const own = {

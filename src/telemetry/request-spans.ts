@@ -1,5 +1,5 @@
-// Traces requests by OpenTelemetry's SDK: which are sampled, and the spans of each, with nothing in them but our own words, numbers
-// and names from the configuration.
+// Traces requests by OpenTelemetry's SDK: which are sampled, and the spans of each, with nothing in
+// them but our own words, numbers and configured names.
 import type * as Api from '@opentelemetry/api';
 import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { callerSpanOf, isSampled } from '../domain/request-trace.ts';
@@ -50,7 +50,7 @@ export class RequestSpans implements RequestTracer {
 class RequestSpan implements OpenTrace {
   readonly traceId: string;
   readonly #options: RequestSpansOptions;
-  /** From the gateway's clock to the time of day: the same for all spans of a request, even if the clock is set meanwhile. */
+  /** To the time of day: the same for a request's spans, even if the clock is set meanwhile. */
   readonly #offsetMs: number;
   readonly #span: Span;
   readonly #method: string;

@@ -1,4 +1,5 @@
-// The primary process of `serve --workers N`: starts the workers, replaces those that die, serves the operator, and stops them all.
+// The primary process of `serve --workers N`: starts the workers, replaces those that die, serves
+// the operator, and stops them all.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openAwaited, openConfiguredStore, refusalDaysOf, SILENT } from '../app/configured-store.ts';
@@ -29,8 +30,8 @@ const RESTART_MS_MAX = 10_000;
 /** A worker that lives longer than this counts as having started successfully. */
 const SETTLED_MS = 60_000;
 /**
- * If the look for hung workers is delayed this much, this process was suspended or starved, most likely together with them (a suspended
- * machine, SIGSTOP for the whole group): their heartbeats may be unread, so none counts as hung.
+ * A look for hung workers that is delayed this much: this process was suspended, most likely with
+ * them, and their heartbeats may be unread, so none counts as hung.
  */
 const DELAY_MS = 1_000;
 /** How much longer than the drain delay to wait for a worker to close its port. */
@@ -97,7 +98,7 @@ class Workers implements ServingProcesses {
     this.#watch = setInterval(() => setImmediate(() => this.#look()), HEARTBEAT_MS).unref();
     // Also covers an abnormal exit of this process: no worker may be left behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
-    // The first worker starts alone: a gateway that cannot start fails only once, and with port 0 the others need its port.
+    // One first: a gateway that cannot start fails once, and with port 0 others need its port.
     const listening = await this.#open(1, this.#config.listen.port, true).listening;
     for (let number = 2; number <= this.#count; number++) this.#open(number, listening.port);
     await Promise.all(this.#each((worker) => worker.listening));
@@ -134,8 +135,8 @@ class Workers implements ServingProcesses {
     this.#stopping.abort();
     const { limits } = this.#config;
     const killAtMs = performance.now() + stopWithinMs(limits) - KILL_MARGIN_MS;
-    // All ports are closed before any connection: a client that loses its connection to one worker would otherwise reconnect to
-    // another worker whose port is about to close, and be reset there.
+    // All ports before any connection: a client would reconnect to another worker whose port is
+    // about to close, and be reset there.
     await Promise.all(this.#each((worker) => worker.ask('drain', limits.drain_delay_seconds * SECOND_MS + DRAIN_MARGIN_MS)));
     await Promise.all(this.#each((worker) => this.#end(worker, killAtMs)));
     clearInterval(this.#watch);
@@ -168,7 +169,7 @@ class Workers implements ServingProcesses {
     });
   }
 
-  /** Replaces the worker of a place whenever it dies, with a growing delay after early deaths to avoid a crash loop. */
+  /** Replaces a worker whenever it dies, after early deaths with a growing delay. */
   async #keep(number: number, port: number): Promise<void> {
     const { signal } = this.#stopping;
     for (let soon = 0; ;) {

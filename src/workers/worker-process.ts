@@ -1,4 +1,5 @@
-// A worker as the primary sees it: a child process that starts, answers questions, beats and ends; and the messages between the two.
+// A worker as the primary sees it: a child process that starts, answers questions, beats and ends;
+// and the messages between the two.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
@@ -18,7 +19,7 @@ export class WorkerProcess {
   readonly listening: Promise<Listening>;
   /** Resolves with how it ended: `status 0`, `SIGKILL`. */
   readonly ended: Promise<string>;
-  /** When it last showed that it is alive, on the monotonic clock, and how long it may be silent after that. */
+  /** When it last showed that it is alive, monotonic, and how long it may be silent. */
   sign = { atMs: performance.now(), limitMs: STARTING_MS };
   /** It is killed, because it was silent for too long. */
   isHung = false;
@@ -131,12 +132,12 @@ export interface StartFailure {
   readonly lines: readonly string[];
 }
 
-/** Only set for workers. Contains the primary's process id, so that a stray variable does not turn a process into a worker. */
+/** Only for workers. With the primary's process id, so that no stray variable makes a worker. */
 export const WORKER_VARIABLE = 'LINGATE_WORKER_OF';
 
 /** How often a worker sends a heartbeat, and how often the primary looks for missing ones. */
 export const HEARTBEAT_MS = 1_000;
-/** A worker silent for this long is hung: it would hold its connections, and new ones that the system assigns to it, for ever. */
+/** So long silent, it is hung: it would hold its connections, and new ones, for ever. */
 const SILENT_MS = 10_000;
 /** Limit before the first heartbeat, because loading modules can take long on a slow machine. */
 const STARTING_MS = 60_000;

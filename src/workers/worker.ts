@@ -1,4 +1,5 @@
-// A worker of `serve --workers N`: serves callers, follows the primary's messages, and stops gracefully if the primary is gone.
+// A worker of `serve --workers N`: serves callers, follows the primary's messages, and stops if the
+// primary is gone.
 import { once } from 'node:events';
 import { openServing } from '../app/serving.ts';
 import { startProcess, stopAsked, stopInTime } from '../app/until-stopped.ts';
@@ -34,8 +35,7 @@ export async function runAsWorker(): Promise<void> {
     send({ kind: 'failed', error: failureOf(error) });
     process.exitCode = 1;
   }
-  // An open channel keeps the process alive. The `disconnect` listeners go first: to them it would mean that the primary is
-  // gone.
+  // An open channel keeps the process alive. The listeners go: to them the primary would be gone.
   process.removeAllListeners('disconnect');
   if (process.connected) process.disconnect();
 }

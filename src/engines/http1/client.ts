@@ -242,7 +242,7 @@ export interface RequestText {
 }
 
 /**
- * Omits fields whose lower-case names are in `taken`, and sends `id` instead of any id that the adapter sets. `undefined` for
+ * Without fields named in `taken` (lower case), with `id` instead of the adapter's. `undefined` for
  * an invalid call, which is the adapter's fault.
  */
 export function requestText(

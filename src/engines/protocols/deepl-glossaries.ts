@@ -86,9 +86,8 @@ export class StoredGlossaries {
       const made = judgeMade(await wire.call(await make()), name);
       if (made === 'glossary_refused') this.#refuse(name);
       if (typeof made === 'string') return made;
-      // Other gateways may have made it at the same time: all choose the same one and remove the
-      // others. One that has chosen earlier finds its own gone at the next use, and this one by its
-      // name.
+      // Others may have made it at the same time: all choose the same one and remove the rest. Who
+      // chose earlier finds its own gone at the next use, and this one by its name.
       const after = await this.#named(name, wire);
       const [first = made, ...others] = typeof after === 'string' ? [] : after;
       chosen = first;

@@ -203,7 +203,7 @@ export function translationsIn(
   return translationsOfChoice(choice, text, format, ignoreTags ?? []) ?? 'wrong_shape';
 }
 
-/** Whether a failed answer means that the server lacks the model: some servers answer 404, as for a wrong path. */
+/** Whether the server lacks the model: some answer 404, as for a wrong path. */
 function lacksModel(result: CallResult, model: string): boolean {
   if (typeof result === 'string' || (result.status !== 404 && result.status !== 400)) return false;
   return bodyMatches(result, NO_SUCH_MODEL) && bodyMatches(result, new RegExp(escaped(JSON.stringify(model).slice(1, -1))));
@@ -271,20 +271,20 @@ function withoutThought(content: string): string {
   return end === -1 ? content : content.slice(end + THOUGHT_END.length).trimStart();
 }
 
-/** Some models wrap their JSON in a code block. Not by regex, which would backtrack for long on many blank lines. */
+/** Some models wrap their JSON in a code block. A regex would backtrack for long on blank lines. */
 function withoutFence(content: string): string {
   if (!content.startsWith(CODE_FENCE) || !content.endsWith(CODE_FENCE)) return content;
   return content.slice(content.indexOf('\n'), -CODE_FENCE.length);
 }
 
-/** Every tag must occur as often as before, and ignored elements must be unchanged. Their order may change with the word order. */
+/** Every tag as often as before, and ignored elements unchanged. Their order may change. */
 function isMarkupIntact(source: string, translated: string, format: TextFormat, ignoreTags: readonly string[]): boolean {
   if (format === 'text') return true;
   if (!sameTexts(source.match(TAG), translated.match(TAG))) return false;
   return ignoreTags.every((name) => sameTexts(elementsIn(source, name), elementsIn(translated, name)));
 }
 
-/** From each `<name …>` to the next `</name`; unclosed elements do not count. Linear in the length of the text. */
+/** From each `<name …>` to the next `</name`, if any. Linear in the length of the text. */
 function elementsIn(text: string, name: string): string[] {
   const elements: string[] = [];
   const opening = `<${name}`;

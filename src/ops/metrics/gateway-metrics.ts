@@ -8,8 +8,7 @@ import { ATTEMPT_FAILURES } from '../../domain/attempt-failure.ts';
 import type { AttemptFailure, EngineTokens } from '../../ports/engine.ts';
 import { problems } from '../../core/problem.ts';
 
-// The values are spelled out so that every series is present from the start: if a series only appeared with the first failure, its
-// rate would not include that failure.
+// Every series is there from the start: a rate would not include the failure that begins one.
 const LOOKUPS: Readonly<Record<KeyLookup, true>> = { hit: true, unknown_hit: true, miss: true, refused: true };
 const SHEDS: Readonly<Record<ShedReason, true>> = { concurrency: true, team_concurrency: true, loop_delay: true };
 const SETTLEMENTS: Readonly<Record<SettlementResult, true>> = {
@@ -58,7 +57,7 @@ export class RequestMetrics implements AccessLog {
 
   readonly admission = (admission: Admission): void => {
     this.#admissions[admission.kind].count++;
-    // An admission with unknown outcome may have made a reservation: it counts as open until its release is settled.
+    // An admission of unknown outcome may have reserved: it is open until its release is settled.
     const holds = admission.kind === 'unavailable' || (admission.kind === 'admitted' && admission.reservation !== undefined);
     if (holds) this.#openReservations++;
   };
@@ -106,7 +105,7 @@ export class RequestMetrics implements AccessLog {
 type AttemptOutcome = AttemptFailure | 'usable';
 type OutcomeSeries = Readonly<Record<AttemptOutcome, CounterSeries>>;
 
-// Every series is present from the start: if one only appeared with the first failure, its rate would not include that failure.
+// Every series is there from the start: a rate would not include the failure that begins one.
 const OUTCOMES = Object.fromEntries(['usable', ...ATTEMPT_FAILURES].map((outcome) => [outcome, true])) as Record<AttemptOutcome, true>;
 
 export type EngineMetrics = ReturnType<typeof engineMetrics>;
@@ -150,7 +149,7 @@ export function engineMetrics(metrics: Metrics, engine: string) {
   };
 }
 
-/** Counts unsolicited bytes from an engine, or with an empty name from the target of a forward route. */
+/** Unsolicited bytes from an engine, or with an empty name from a forward route's target. */
 export function unaskedCounter(metrics: Metrics, engine: string): () => void {
   const series = metrics.counter('engine_unasked_total', { engine });
   return () => void series.count++;

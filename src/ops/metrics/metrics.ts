@@ -1,5 +1,6 @@
-// The Prometheus metrics of one process, and those of a primary over its workers. Counting is an addition: prom-client, which hashes labels at each increment, only asks for
-// the values at a scrape. Labels come from fixed sets, and only a few teams are labels.
+// The Prometheus metrics of one process, and those of a primary over its workers. Counting is an
+// addition: prom-client, which hashes labels at each increment, only asks for the values at a
+// scrape. Labels come from fixed sets, and only a few teams are labels.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Metric } from 'prom-client';
@@ -16,7 +17,7 @@ export interface CounterSeries {
   count: number;
 }
 
-/** What is read at each scrape: one value, or one for each combination of labels; a combination that is left out disappears. */
+/** Read at each scrape: one value, or one for each combination of labels; others disappear. */
 type ReadValues = () => number | Iterable<readonly [labels: Labels, value: number]>;
 
 export class Metrics {
@@ -25,14 +26,14 @@ export class Metrics {
   readonly #counters = new Map<MetricName, CounterSeries[]>();
   readonly #histograms = new Map<MetricName, HistogramSeries[]>();
 
-  /** Shown from now on, starting at 0. Call it once for each combination of labels, and keep the result. */
+  /** Shown from now on, starting at 0. Once for each combination of labels: keep the result. */
   counter(name: MetricName, labels: Labels = {}): CounterSeries {
     const series = { labels, count: 0 };
     this.#seriesOf(this.#counters, name, (all) => all.map((one) => ({ labels: one.labels, value: one.count }))).push(series);
     return series;
   }
 
-  /** A counter for each value of a label. `values` are the keys of a record, which the compiler compares with the type of the values. */
+  /** A counter for each label value; the compiler compares the keys of `values` with their type. */
   counters<V extends string>(name: MetricName, label: string, values: Readonly<Record<V, true>>, labels: Labels = {}) {
     const series = Object.keys(values).map((value) => [value, this.counter(name, { ...labels, [label]: value })]);
     return Object.fromEntries(series) as Readonly<Record<V, CounterSeries>>;
@@ -46,7 +47,7 @@ export class Metrics {
     return series;
   }
 
-  /** Registers how a gauge, or a counter that is counted elsewhere, is read. Call it once for each. */
+  /** How a gauge, or what is counted elsewhere, is read. Once for each. */
   read(name: MetricName, values: ReadValues): void {
     this.#register(`lingate_${name}`, METRICS[name], () => samplesOf(values()));
   }
@@ -74,8 +75,8 @@ export class Metrics {
   }
 
   /**
-   * CPU, memory, garbage collections, file descriptors, by the usual names of dashboards for Node. The event loop's delay is our own:
-   * theirs includes the interval that the monitor means to wait. Their totals are gauges named like counters, and sums of others.
+   * CPU, memory, garbage collections, file descriptors by their usual names. The event loop's delay
+   * is our own: theirs includes the monitor's interval. Totals are sums.
    */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.#registry, prefix: 'lingate_', eventLoopMonitoringPrecision: 1000 });
@@ -120,7 +121,7 @@ function samplesOf(values: ReturnType<ReadValues>): MetricSample[] {
   return Array.from(values, ([labels, value]) => ({ labels, value }));
 }
 
-/** prom-client's types say less than what it returns: a metric's type is a word, and its values are there. */
+/** prom-client's types say less than it returns: a metric's type is a word, with its values. */
 async function snapshotOf(registry: Registry): Promise<MetricsSnapshot> {
   return (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;
 }

@@ -1,4 +1,5 @@
-// Every metric of a gateway: its name without `lingate_`, kind, help text, labels, and how the values of several processes combine.
+// Every metric: its name without `lingate_`, kind, help text, labels, and how several processes
+// combine.
 
 export interface MetricDescription {
   readonly kind: 'counter' | 'gauge' | 'histogram';

@@ -1,4 +1,5 @@
-// Version 2026-06-06 of Azure's /translate: each text with its own languages and options, all of them in the body.
+// Version 2026-06-06 of Azure's /translate: each text with its own languages and options, all in
+// the body.
 import { countCharacters, keyOfOptions, NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
 import type { CallerOffer } from '../facades/api.ts';

@@ -1,4 +1,5 @@
-// Version 3.0 of Azure's /translate: options in the query, a list of texts in the body, all of them into the same languages.
+// Version 3.0 of Azure's /translate: options in the query, a list of texts in the body, all into
+// the same languages.
 import { NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
 import Type from 'typebox';
@@ -160,7 +161,7 @@ export function textsIn(body: Judged<unknown>): Judged<Texts> {
   });
 }
 
-/** The codes of the targets: the parameter may be repeated, and each may hold several, separated by commas. */
+/** The targets: the parameter may be repeated, and each may hold several, by commas. */
 function targetsIn(to: unknown): readonly string[] {
   const values = (Array.isArray(to) ? to : [to ?? []].flat()) as readonly string[];
   return values.flatMap((value) => value.split(',', TARGETS_MAX + 1));

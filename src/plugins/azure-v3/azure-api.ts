@@ -1,5 +1,5 @@
-// What all requests of this API share: its versions, codes of languages as Azure writes them, problems
-// with Azure's numbers, the first steps, the query, and the body.
+// What all requests of this API share: its versions, codes of languages as Azure writes them,
+// problems with Azure's numbers, the first steps, the query, and the body.
 import { KEY_MALFORMED, readJsonBody, refuse, SOURCE_LANG_NEEDED } from 'lingate';
 import type { GatewayServices, Languages, Problem, ProblemCode, ProblemForm, Refusal, Step } from 'lingate';
 import type { Body } from 'lingate';
@@ -14,7 +14,7 @@ import type { Judged } from '../facades/members.ts';
 import type { QueryDoc } from '../facades/reference.ts';
 import { PIECE_TEXTS } from '../facades/texts.ts';
 
-/** In the order of the reference. Failures of requests without a version have the form of the first. */
+/** As in the reference. Failures without a version have the form of the first. */
 export const VERSIONS = ['3.0', '2026-06-06'] as const;
 export type AzureVersion = (typeof VERSIONS)[number];
 
@@ -72,7 +72,7 @@ export function sourceCode(value: string, languages: Languages): string | undefi
   return sourceNamed(OURS.get(value.toLowerCase()) ?? value, languages);
 }
 
-/** The numbers that are not just the status and three zeros; cases of `validation_error` get theirs where they are refused. */
+/** Those that are not the status and three zeros; of `validation_error` where it is refused. */
 const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
   ['invalid_source_lang', 400_035],
   ['invalid_target_lang', 400_036],

@@ -22,7 +22,7 @@ const Direction = Type.Union([Type.Literal('ltr'), Type.Literal('rtl')], { descr
 const Nothing = Type.Optional(Type.Object({}, { description: 'Empty: there is none.' }));
 const Models = Type.Array(Type.String(), { description: 'Empty: there is no choice of models. Only version 2026-06-06.' });
 
-/** More than the platform has languages, each for some of its scopes; a list of 40 languages takes some 4 kB. */
+/** More than the platform has languages; a list of 40 takes some 4 kB. */
 const LISTS_MAX = 500;
 
 const DOC = {

@@ -1,4 +1,5 @@
-// The operations of Azure's API that translate and detect. A text is charged once for each of its targets.
+// The operations of Azure's API that translate and detect. A text is charged once for each of its
+// targets.
 import { chargedCharacters, countCharacters, json, JSON_BODY_HEADERS, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, GatewayServices, Outcome, PluginHost, Translation } from 'lingate';
 import Type from 'typebox';
@@ -36,7 +37,7 @@ function ofAll(one: (version: AzureTranslation) => { readonly schema: TSchema; r
   return { schema: Type.Union(all.map(({ version, schema }) => ({ ...schema, title: version }))), examples: Object.fromEntries(examples) };
 }
 
-/** A parameter that only one version has; one that is required there has an example of that version's name. */
+/** Only of one version; a required one has an example of that version's name. */
 function ofVersion(version: string, { required, example, ...rest }: QueryDoc): QueryDoc {
   const description = `${rest.description} Only version ${version}${required === true ? ', where it is required' : ''}.`;
   return required === true

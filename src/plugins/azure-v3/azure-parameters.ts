@@ -1,5 +1,5 @@
-// What the versions' /translate share: the parameters that several of them have, with Azure's numbers for
-// wrong values, and the form in which a version hands over what a request asks for.
+// What the versions' /translate share: the parameters that several of them have, with Azure's
+// numbers for wrong values, and the form in which a version hands over what a request asks for.
 import { refuse, targetsOffered } from 'lingate';
 import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import type { CallerOffer } from '../facades/api.ts';
@@ -25,7 +25,7 @@ export interface AzureTarget {
 export interface ReadTranslation {
   /** Of every text, once for each of its targets. */
   readonly characters: number;
-  /** Checks what depends on the offer; called again after the admission if that depends on the plan. */
+  /** What depends on the offer; again after the admission if that depends on the plan. */
   readonly judge: (rules: CallerOffer) => Judged<readonly AzureInput[]>;
 }
 
@@ -65,7 +65,7 @@ export function unused(name: string, words: readonly string[]): WithoutEffect {
   };
 }
 
-/** A parameter of which only one value is accepted, or none. `because` is the rest of a sentence about this service. */
+/** Of which one value is accepted, or none. `because` ends a sentence about this service. */
 export function refused(name: string, but: string | undefined, because: string, number = 400_000): WithRefusal {
   const refusal = (named: string): Refusal =>
     wrong(number, `${named}: this service ${because}; leave it out${but === undefined ? '' : `, or send ${but}`}.`);

@@ -1,4 +1,5 @@
-// /v2/document: upload, with those parameters of texts that documents have; state, and one download, each with the document's key.
+// /v2/document: upload, with those parameters of texts that documents have; state, and one
+// download, each with the document's key.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { chargeSlot, FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, refuse, refusedCharge } from 'lingate';
 import type { BodyStep, DocumentOrder, DocumentServices, Exchange, GatewayServices, PluginRoute, ReadUpload, Refusal } from 'lingate';

@@ -1,5 +1,6 @@
-// The languages: GET /v2/languages, the sources or the targets, with `type` in the query, or, as some SDKs send it, in a form or JSON
-// body; and GET /v3/languages, those of a resource of DeepL's API and what can be done with each, with GET /v3/languages/resources.
+// The languages: GET /v2/languages, the sources or the targets, with `type` in the query, or, as
+// some SDKs send it, in a form or JSON body; and GET /v3/languages, those of a resource of DeepL's
+// API and what can be done with each, with GET /v3/languages/resources.
 import Type from 'typebox';
 import { baseCode, refuse } from 'lingate';
 import type { EngineCapabilities, Exchange, GatewayServices, Languages, Outcome, PluginHost } from 'lingate';

@@ -1,4 +1,5 @@
-// Common to all requests of this API: problems in DeepL's format, the first steps, and the parameters: strings in forms, any type in JSON.
+// Common to all requests of this API: problems in DeepL's format, the first steps, and the
+// parameters: strings in forms, any type in JSON.
 import { countCharacters, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, refuse, tagSlot } from 'lingate';
 import type { Exchange, GatewayServices, HeadStep, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import { readMembers } from '../facades/members.ts';
@@ -48,7 +49,7 @@ function tooLarge(detail: string): Refusal {
   return refusal;
 }
 
-/** Access log, the id for support, the request's tag, load shedding, identification, the team's load shedding. */
+/** Access log, id for support, tag, load shedding, identification, the team's load shedding. */
 export const AUTHENTICATED = ['access-log', 'deepl-trace-id', 'deepl-tag', 'shed', 'identify', 'authenticate', 'team-shed'] as const;
 
 /** The tag under which the request is counted. */
@@ -126,7 +127,7 @@ export function namesOf(value: unknown, name: string): Judged<readonly string[] 
   const valid: string[] = [];
   let left = NAMES_MAX;
   for (const joined of list as readonly string[]) {
-    // One more than is allowed shows that there are too many, without creating a string for each of a million commas.
+    // One more than allowed shows it, without a string for each of a million commas.
     const names = joined.split(',', left + 1);
     left -= names.length;
     if (left < 0) return refuse('validation_error', `'${name}' may have at most ${NAMES_MAX} names.`);

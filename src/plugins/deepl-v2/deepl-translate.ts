@@ -46,7 +46,7 @@ export const DEEPL_OPERATION: DescribedOperation = {
 /** Clients expect a language for every text: this is ISO 639's code for an undetermined one. */
 const UNDETERMINED = 'UND';
 
-/** About as long as the most impatient client waits: one attempt that may succeed is better than two that are too short. */
+/** As long as the most impatient client waits: one good attempt rather than two short ones. */
 export const ATTEMPT_MS = 4500;
 
 interface TranslateSettings {
@@ -55,7 +55,7 @@ interface TranslateSettings {
   readonly isMarkupFree: boolean;
 }
 
-/** A request, and for each text, empty ones included, what is charged; `undefined` if all of its characters are. */
+/** And for each text, empty ones included, what is charged; `undefined` if all is. */
 interface MarkedOrder extends TranslateOrder {
   readonly charged: readonly number[] | undefined;
 }
@@ -97,7 +97,7 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
   return { ...part, steps };
 }
 
-/** Reads the markup where only what stands outside of it is charged, or where XML has to be well-formed. */
+/** Where only text outside of markup is charged, or XML has to be well-formed. */
 function withMarkup(order: TranslateOrder, isFree: boolean): { readonly valid: MarkedOrder } | Charge {
   const { texts, format } = order;
   const { entries, characters } = texts;

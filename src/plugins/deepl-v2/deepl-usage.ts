@@ -1,5 +1,5 @@
-// What the key's own team has used, over all of its keys: GET /v2/usage, and by tag, in total or by day,
-// GET /v2/admin/analytics/custom-tags.
+// What the key's own team has used, over all of its keys: GET /v2/usage, and by tag, in total or by
+// day, GET /v2/admin/analytics/custom-tags.
 import Type from 'typebox';
 import { dateOf, isUnavailable, keyOwnerSlot, readDayRange, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { DayRange, Refusal, TagDay, Usage } from 'lingate';

@@ -1,4 +1,5 @@
-// The bodies of glossary requests, described and parsed: a name, one dictionary, or several, in JSON or in a form.
+// The bodies of glossary requests, described and parsed: a name, one dictionary, or several, in
+// JSON or in a form.
 import { nameFault, refuse } from 'lingate';
 import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
 import Type from 'typebox';
@@ -120,7 +121,7 @@ export function judgeDictionaries(members: Members, languages: Languages): Judge
   return { valid: [...drafts.values()] };
 }
 
-/** The fields `dictionaries[0].source_lang` and so on: one dictionary for each number, in the order of the numbers. */
+/** Fields `dictionaries[0].source_lang` and so on: a dictionary for each number, in order. */
 function fromForm(members: Members): readonly Members[] {
   const found = new Map<number, Map<string, unknown>>();
   for (const [name, value] of members) {

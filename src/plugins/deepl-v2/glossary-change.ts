@@ -1,4 +1,5 @@
-// Finds, creates and changes glossaries without losing a change: read, change, write back, and again if it was changed meanwhile.
+// Finds, creates and changes glossaries without losing a change: read, change, write back, and
+// again if it was changed meanwhile.
 import {
   dictionaryFor,
   eachEntry,
@@ -43,7 +44,7 @@ interface MergedEntries {
   readonly entryCount: number;
 }
 
-/** Attempts despite changes by other processes; within one process, changes of a glossary wait for each other. */
+/** Despite changes by other processes; in one process, a glossary's changes queue. */
 const TRIES_MAX = 20;
 
 /** The dictionary of a pair, ignoring the regions of its codes. */
@@ -62,7 +63,7 @@ export class GlossaryChanges {
     this.#newId = newId;
   }
 
-  /** Adds entries to the dictionaries of their pairs, creating missing ones; an existing term is replaced. */
+  /** To the dictionaries of their pairs, missing ones too; an existing term is replaced. */
   merge(teamId: string, glossaryId: string, { name, dictionaries: drafts }: Additions): Promise<GlossaryRecord | Refusal> {
     return this.#change(teamId, glossaryId, async (record) => {
       let dictionaries: Dictionaries = record.dictionaries;
@@ -137,7 +138,7 @@ export class GlossaryChanges {
   }
 }
 
-/** Entries that replace those with the same term. Large dictionaries are merged over several ticks, and not as one object. */
+/** Replace those with the same term. Large dictionaries are merged over several ticks. */
 async function mergedEntries(before: FoundEntries, added: GlossaryEntries): Promise<MergedEntries> {
   const { pieces } = before;
   if (pieces === undefined || !isLarge(pieces)) {

@@ -1,4 +1,5 @@
-// Parses a glossary's entries from tab-separated or comma-separated values, and writes them tab-separated.
+// Parses a glossary's entries from tab-separated or comma-separated values, and writes them
+// tab-separated.
 import { readPiece, refuse } from 'lingate';
 import type { EntryPieces, GlossaryEntries, Refusal } from 'lingate';
 import type { Judged } from '../facades/members.ts';
@@ -20,11 +21,11 @@ const LINE = /[^\r\n]+/g;
 const LINE_END = /\r\n|\n|\r/g;
 /** Rows with more are faulty anyway, so only this many of their fields are read. */
 const COLUMNS_MAX = 4;
-/** Far more than a term may have, including white space: doubled quotes cost more than other characters. */
+/** Far more than a term has, with white space: doubled quotes cost more than others. */
 const QUOTED_MAX = 65_536;
 const NOT_CLOSED = 'a quoted field has no closing quote';
 
-/** At least one entry and at most 10,000. White space around terms is removed; a fault names its line and quotes nothing. */
+/** 1 to 10,000 entries, trimmed; a fault names its line and quotes nothing. */
 export function parseEntries(text: string, format: EntriesFormat, fits: FitsLanguages): Judged<GlossaryEntries> {
   if (!text.isWellFormed()) return no('have half of a surrogate pair');
   const valid = new Map<string, string>();
@@ -60,7 +61,7 @@ function addRow(fields: readonly string[], format: EntriesFormat, fits: FitsLang
   return undefined;
 }
 
-/** The fields of a row as RFC 4180 has them, quoted with commas and doubled quotes or not, or the row's fault. */
+/** As in RFC 4180, quoted with commas and doubled quotes or not; or the row's fault. */
 function csvFields(row: string): readonly string[] | string {
   const fields: string[] = [];
   for (let at = 0; at <= row.length && fields.length <= COLUMNS_MAX; at++) {

@@ -1,4 +1,5 @@
-// The glossary operations. In version 2 a glossary is one list of terms for one language pair; in version 3 it has any number of dictionaries.
+// The glossary operations. In version 2 a glossary is one list of terms for one language pair; in
+// version 3 it has any number of dictionaries.
 import { isLarge, isUnavailable, JSON_TYPE, keyOwnerSlot, NO_HEADERS, pacedReply, STORE_UNAVAILABLE } from 'lingate';
 import type { EntryPieces, Exchange, GatewayServices, GlossaryRecord, LanguagePair, Languages } from 'lingate';
 import type { Outcome, PluginHost, Scope } from 'lingate';

@@ -1,16 +1,16 @@
-// Markup that is free of charge: how much of a text stands outside of it, and what an engine has changed
-// in it is put back. So nobody has words translated for nothing that they hide in it.
+// Markup that is free of charge: how much of a text stands outside of it, and what an engine has
+// changed in it is put back. So nobody has words translated for nothing that they hide in it.
 import { SaxesParser } from 'saxes';
 import { countCharacters } from 'lingate';
 
 export type MarkupFormat = 'html' | 'xml';
 
-/** A tag, a comment, an instruction or a declaration, which are free, or a section of CDATA, which is text. */
+/** Tags, comments, instructions and declarations are free; a section of CDATA is text. */
 interface MarkupToken {
   /** UTF-16 code units. */
   readonly from: number;
   readonly to: number;
-  /** The name of a tag, with a slash in front for an end tag; `!` for other markup, `[` for CDATA. */
+  /** A tag's name, with a slash for an end tag; `!` for other markup, `[` for CDATA. */
   readonly key: string;
 }
 
@@ -58,14 +58,14 @@ function tagEnd(text: string, from: number): number {
   return -1;
 }
 
-/** Code points outside of markup; `undefined` for a text that is malformed, of which nothing is free. */
+/** Outside of markup; `undefined` for a malformed text, of which nothing is free. */
 export function measureMarkup(text: string, format: MarkupFormat): number | undefined {
   return format === 'xml' ? measureXml(text) : measureHtml(text);
 }
 
 const BEGINS_DOCUMENT = /^(?:<\?xml[ \t\r\n]|(?:[ \t\r\n]|<!--(?:(?!-->)[^])*-->)*<!DOCTYPE[ \t\r\n])/;
 
-/** Of a document, or of a fragment with any number of elements, which gets a root: outside of one the parser lets more pass. */
+/** A document, or a fragment, which gets a root: outside of one more is let pass. */
 function measureXml(text: string): number | undefined {
   const parser = new SaxesParser();
   let characters = 0;
@@ -95,7 +95,7 @@ function measureHtml(text: string): number | undefined {
   return characters + countText(text.slice(done));
 }
 
-/** What counts as one character: references to characters that are known by number or by a common name, and line ends. */
+/** One character: references by number or by a common name, and line ends. */
 const ONE =
   /&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot|apos|nbsp|shy|copy|reg|deg|euro|hellip|bull|middot|[mn]dash|[lr][sd]?a?quo|szlig|(?:AE|ae|OE|oe)lig|[a-z](?:acute|grave|circ|tilde|uml|cedil|ring|slash|caron));|\r\n/gi;
 

@@ -1,5 +1,5 @@
-// The parameters of POST /v2/translate, in the order in which they are checked, which is that of /v1, and what a request means in our
-// terms. Those of style are passed to engines that take them.
+// The parameters of POST /v2/translate, in the order in which they are checked, which is that of
+// /v1, and what a request means in our terms. Those of style are passed to engines that take them.
 import { countCharacters, NOTHING_CHOSEN, refuse, refusedCharge, targetsOffered, wantsOfStyle } from 'lingate';
 import type { Charge, Refusal, StyleRules, StyleWant, TextFormat, TranslationOptions, Want } from 'lingate';
 import Type from 'typebox';

@@ -1,4 +1,5 @@
-// The building blocks of other vendors' APIs: parts with their routes and steps, and the steps that they all have.
+// The building blocks of other vendors' APIs: parts with their routes and steps, and the steps that
+// all have.
 import { IF_NONE_MATCH, json, unlessKnown } from 'lingate';
 import type {
   ApiDocument,
@@ -29,7 +30,7 @@ export interface ApiPart {
   readonly steps: (services: GatewayServices) => readonly Step[];
 }
 
-/** Combines the parts into a plugin. `lenient` is how far its paths may differ from the written ones. */
+/** Combines parts into a plugin. `lenient`: how far paths may differ from the written ones. */
 export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemForm: ProblemForm, lenient: Lenience = 'slashes') {
   return {
     routes: parts.flatMap(({ routes }) => routes.map((one): PluginRoute => ({ ...one, problemForm, lenient }))),
@@ -39,8 +40,8 @@ export function apiOf(parts: readonly ApiPart[], document: ApiDocument, problemF
 }
 
 /**
- * The rest of the vendor's API, which this service does not have: `POST /rephrase`, or every method of a path as `* /v2/*`, is refused
- * after these steps; after an admission if it is among them, so that a wrong key is reported there too.
+ * What this service does not have of the vendor's API: `POST /rephrase`, or `* /v2/*`, is refused
+ * after these steps, perhaps with an admission, which reports a wrong key.
  */
 export function absent(name: string, refusal: Refusal, before: readonly string[], at: readonly string[]): ApiPart {
   const kind = before.includes('admit') ? 'body' : 'head';
@@ -80,7 +81,7 @@ export function offerTo(x: Exchange, services: GatewayServices, variants: Defaul
   return { languages: services.languages(x), variants, canFor };
 }
 
-/** For texts whose translation is charged. If all of them are empty, nothing is reserved, and no glossary is looked for. */
+/** For charged texts. If all are empty, nothing is reserved, and no glossary looked for. */
 export function chargeFor(characters: number, glossary?: GlossaryReference): Charge {
   return { characters, reserve: characters > 0, glossary: characters > 0 ? glossary : undefined, refusal: undefined };
 }

@@ -1,4 +1,5 @@
-// Language codes with several names: what Google, Azure, LibreTranslate and their clients call a language that our list may call otherwise.
+// Language codes with several names: what Google, Azure, LibreTranslate and their clients call a
+// language that our list may call otherwise.
 import type { Languages } from 'lingate';
 import { targetOf } from './default-variants.ts';
 import type { DefaultVariants } from './default-variants.ts';
@@ -15,7 +16,7 @@ const RUNDI = ['RN', 'RUN'];
 const KURMANJI = ['KMR', 'KU'];
 const HMONG = ['HMN', 'MWW'];
 
-/** The names that a code may have in our list, in order of preference; other codes are the same there. */
+/** In our list, in order of preference; other codes are the same there. */
 const NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ...['zh-tw', 'zh-hant', 'zh-cht'].map((code) => [code, TRADITIONAL] as const),
   ['zh-hk', ['ZH-HK', ...TRADITIONAL]],
@@ -49,8 +50,8 @@ export function sourceNamed(value: unknown, languages: Languages): string | unde
 }
 
 /**
- * The target for a code. A region that the list does not have means the base code, except for Chinese, where regions differ in
- * script: traditional Chinese is never answered in simplified. `undefined` if it is none.
+ * An unknown region means the base code, except for Chinese, where scripts differ: traditional is
+ * never answered in simplified. `undefined` if it is none.
  */
 export function targetNamed(value: unknown, languages: Languages, variants: DefaultVariants): NamedCode | undefined {
   const find = (name: string): string | undefined => targetOf(name, languages, variants);

@@ -1,4 +1,5 @@
-// Language codes of other APIs: targets that our list does not have under that name, and the spelling of our codes there.
+// Language codes of other APIs: targets that our list does not have under that name, and the
+// spelling of our codes there.
 import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
 import type { Static } from 'typebox';
@@ -7,7 +8,7 @@ import type { Languages } from 'lingate';
 const CODE = '^[A-Z]{2,3}(-[A-Z0-9]{2,8})?$';
 const variant = (code: string) => Type.String({ pattern: CODE, default: code });
 
-/** The targets for codes without a region, with the defaults of an API. Codes that are not given keep their defaults. */
+/** For codes without a region, with an API's defaults, which codes not given keep. */
 export function defaultVariants(english: string, portuguese: string) {
   return Type.Object(
     { EN: variant(english), PT: variant(portuguese) },
@@ -25,7 +26,7 @@ export type DefaultVariants = Static<typeof DefaultVariants>;
 
 /** ASCII only: Unicode's case mapping would turn a dotless i into an I. */
 const ASCII_CODE = /^[A-Za-z0-9-]{2,12}$/;
-/** A bare `ZH` is simplified Chinese; traditional Chinese is only a target if the list has it, so that it is never answered in simplified. */
+/** A bare `ZH` is simplified; traditional is only a target if the list has it. */
 const SCRIPTS: Readonly<Record<string, string>> = { 'ZH-HANS': 'ZH' };
 
 /** The canonical target for a code of any case; `undefined` if it is none. */
@@ -42,7 +43,7 @@ export function lowerBase(code: string): string {
   return region === undefined ? base.toLowerCase() : `${base.toLowerCase()}-${region}`;
 }
 
-/** Computed once for each list of languages: routes that need no key must be cheap in a flood of requests. */
+/** Once for each list of languages: routes that need no key must be cheap in a flood. */
 export function madeOnce<T>(make: (languages: Languages) => T): (languages: Languages) => T {
   const made = new WeakMap<Languages, { readonly value: T }>();
   return (languages) => {

@@ -51,7 +51,7 @@ interface FacadeOperation<Read, Order> extends NamedOperation {
   readonly headers?: readonly string[];
   /** Parses the request, once. */
   readonly read: (x: Exchange, services: GatewayServices) => Judged<Read> | Charge;
-  /** Called again after the admission if what is offered depends on the plan. A charge is that of a refused request. */
+  /** Again after the admission if the offer depends on the plan. A charge is a refusal's. */
   readonly order: (read: Read, offer: CallerOffer, x: Exchange, services: GatewayServices) => Judged<Order> | Charge;
   /** `undefined` for what costs nothing and has no length. */
   readonly charge: (order: Order) => Charge | undefined;
@@ -80,7 +80,7 @@ export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: Fac
           // The bytes are no longer needed; a slow engine must not keep them in memory.
           x.body = 'none';
           const charge = 'valid' in found ? take(x, found.valid, services) : 'problem' in found ? refusedCharge(found) : found;
-          // A refusal is answered after the admission, so that a revoked key and the rate limit take precedence.
+          // Answered after the admission, so that a revoked key and the rate limit come first.
           if (charge !== undefined) x.set(chargeSlot, charge);
           if ('valid' in found) services.judgeAgain(x, (): Refusal | undefined => take(x, found.valid, services)?.refusal);
           return undefined;

@@ -1,18 +1,19 @@
-// Finds a caller's key where other vendors' clients send it: in a header of its own, in the query, or in the body.
+// Finds a caller's key where other vendors' clients send it: in a header of its own, in the query,
+// or in the body.
 import { FORM_BODY_HEADERS } from 'lingate';
 import type { BodyStep, Credential, DocumentServices, Exchange, GatewayServices, HeadStep, Refusal, Slot, TooManyValues } from 'lingate';
 import { readMembers } from './members.ts';
 import type { Judged, Members } from './members.ts';
 
-/** Where an API's clients may send a key, besides the headers accepted on every route, which take precedence. */
+/** Where clients may send a key, besides the headers of every route, which come first. */
 interface KeySources {
   /** The names of the steps begin with it. */
   readonly api: string;
   /** A header with the key alone, in lower case. */
   readonly field?: string;
-  /** The parameter of the query; if absent, a key there is ignored. Takes precedence over the body. */
+  /** Of the query; if absent, a key there is ignored. Comes before the body. */
   readonly parameter?: string | undefined;
-  /** The member of the body; if absent, a key there is ignored. If given, the routes need the steps of `bodyKeySteps` too. */
+  /** Of the body; if absent, a key there is ignored. Routes need `bodyKeySteps` for it. */
   readonly member?: string | undefined;
   /** The answer if there is no key at all. */
   readonly noKey: Refusal;
@@ -55,7 +56,7 @@ export function bodyKeySteps(api: string): readonly string[] {
   return [`${api}-key-in-body`, 'authenticate-body-key'];
 }
 
-/** Identifies the callers whose key is in the body. The members stay in the slot for the step that reads the parameters. */
+/** By a key in the body. The members stay in the slot for the step that reads parameters. */
 export function bodyKeyStep(
   sources: KeySources & { readonly member: string },
   { slot, tooMany }: BodyKeyRules,
@@ -118,8 +119,8 @@ function outsideBody({ head }: Exchange, { field, parameter }: KeySources, { cre
 }
 
 /**
- * The raw value, because nothing in a key needs escaping; an empty one counts as none, as clients without a key send it. Several values
- * are together no valid key, because it is unclear which one to use.
+ * Raw, because nothing in a key needs escaping; an empty one counts as none. Several values are no
+ * valid key, because it is unclear which one to use.
  */
 function keyInQuery(query: string, parameter: string): string | undefined {
   const start = `${parameter}=`;

@@ -3,7 +3,7 @@ import type { Languages } from 'lingate';
 
 const SCRIPT = /^[A-Z]{4}$/;
 
-/** A canonical code as BCP 47 spells it: `PT-BR` is `pt-BR`, `SR-LATN` is `sr-Latn`. A bare `ZH` is simplified Chinese. */
+/** As BCP 47 spells it: `PT-BR` is `pt-BR`, `SR-LATN` `sr-Latn`. A bare `ZH` is simplified. */
 export function standardCode(code: string): string {
   if (code === 'ZH') return 'zh-Hans';
   const [base = '', part] = code.split('-');
@@ -11,10 +11,10 @@ export function standardCode(code: string): string {
   return `${base.toLowerCase()}-${SCRIPT.test(part) ? part.charAt(0) + part.slice(1).toLowerCase() : part}`;
 }
 
-/** The name of a canonical code in the language of `locale`, as at the beginning of a line; `undefined` if the platform has none. */
+/** In the language of `locale`, as a line begins; `undefined` if the platform has none. */
 export type NameOf = (code: string) => string | undefined;
 
-/** `locale` is in the spelling of BCP 47. Names of a locale that the platform does not have are `undefined`. */
+/** `locale` is in BCP 47. Names that the platform does not have are `undefined`. */
 export function namesIn(locale: string): NameOf {
   if (!isLocale(locale)) return () => undefined;
   const names = new Intl.DisplayNames([locale], { type: 'language', languageDisplay: 'standard', fallback: 'none' });
@@ -29,7 +29,7 @@ export function isLocale(locale: string): boolean {
   return Intl.DisplayNames.supportedLocalesOf([locale]).length > 0;
 }
 
-/** The names of our languages in the language of `locale`. English ones, and those that the platform does not have, are those of the list. */
+/** In the language of `locale`. English and unknown ones are those of the list. */
 export function namesOf(languages: Languages, locale: string): NameOf {
   const platform = /^en(?:-|$)/i.test(locale) ? undefined : namesIn(locale);
   return (code) => platform?.(code) ?? languages.nameOf(code);
@@ -40,8 +40,8 @@ const TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}$/;
 const TAGS_MAX = 10;
 
 /**
- * The first language of `Accept-Language` in which the platform has names, with its script and without its region: so few that answers
- * in all of them can be cached. English if there is none.
+ * The first of `Accept-Language` that the platform has, with its script and no region: so few that
+ * all answers can be cached. English if there is none.
  */
 export function acceptedLocale(field: string | undefined): string {
   const ranges = (field ?? '').split(',', TAGS_MAX).map((range) => {

@@ -14,7 +14,7 @@ const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or
 
 const NONE: Judged<Members> = { valid: new Map() };
 
-/** A repeated form field is a list of its values; without a body there are no members. `tooMany` as for `readJsonBody`. */
+/** Repeated form fields are lists; without a body there are none. */
 export function readMembers(
   headers: Readonly<Record<string, string>>,
   body: Body,
@@ -42,7 +42,7 @@ export function chosen(members: Members, name: string): unknown {
   return value === '' || value === null ? undefined : value;
 }
 
-/** Adds those of the query, where a repeated parameter is a list of its values. None of `names` may be in both. */
+/** Those of the query, repeated ones as lists. None of `names` may be in both. */
 export function withQuery(inBody: Members, query: string, names: readonly string[]): Judged<Members> {
   if (query === '') return { valid: inBody };
   const inQuery = fromForm(readQuery(query));

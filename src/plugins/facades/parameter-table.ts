@@ -1,4 +1,5 @@
-// The manual's table of other vendors' parameters: every parameter of a described operation, and whether it is served.
+// The manual's table of other vendors' parameters: every parameter of a described operation, and
+// whether it is served.
 import { parametersIn } from './parameters.ts';
 import type { Described } from './parameters.ts';
 
@@ -31,7 +32,7 @@ function wordsOf(does: 'served' | 'refused' | 'nothing', but: readonly string[] 
   return does === 'refused' && but !== undefined ? `refused, except ${but.map((one) => `\`${one}\``).join(', ')}` : does;
 }
 
-/** Markdown: a section for each operation. What a served parameter does is in the OpenAPI document. */
+/** Markdown: a section for each operation. The OpenAPI document has what served ones do. */
 export function parameterTable(operations: readonly DescribedOperation[]): string {
   return operations.map(sectionOf).join('\n\n');
 }

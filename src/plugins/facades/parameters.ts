@@ -1,4 +1,5 @@
-// One description of a vendor's parameters, from which their reading, the API reference and the manual's table of parameters come.
+// One description of a vendor's parameters, from which their reading, the API reference and the
+// manual's table come.
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Refusal } from 'lingate';
@@ -9,28 +10,28 @@ import type { QueryDoc } from './reference.ts';
 export interface ParameterDoc {
   /** As the vendor spells it. */
   readonly name: string;
-  /** `served`: it does what it does at the vendor's. `refused`: a 400 that names it. `nothing`: it has no effect. */
+  /** `served`: as the vendor does. `refused`: a 400 that names it. `nothing`: no effect. */
   readonly does: 'served' | 'refused' | 'nothing';
   /** One or two sentences: what it does here, and which values there are. */
   readonly about: string;
   /** Of its value; a string if absent. Not for a parameter with `fields`. */
   readonly schema?: TSchema;
   readonly example?: unknown;
-  /** Makes it required: the refusal of a request without it. `named` is its name with its place, as `inputs[0].text`. */
+  /** The refusal of a request without it. `named` has its place, as `inputs[0].text`. */
   readonly missing?: (named: string) => Refusal;
-  /** For texts: an empty one, or a list of empty ones, is a value like others, and not the same as leaving the parameter out. */
+  /** For texts: an empty one, or a list of empty ones, is a value like others. */
   readonly mayBeEmpty?: true;
-  /** Of a `refused` parameter: the values, in any case, that are accepted because they ask for nothing. */
+  /** Accepted values of a `refused` one, in any case: they ask for nothing. */
   readonly but?: readonly string[];
   /** The members of its value, an object; or with `entriesMax` of each entry of its list. */
   readonly fields?: Described;
   readonly entriesMax?: number;
 }
 
-/** The parameters of an operation as the reference and the manual need them; the rules between them are left out. */
+/** As the reference and the manual need them; the rules between them are left out. */
 export type Described = readonly (ParameterDoc | { readonly check: unknown })[];
 
-/** What it means in our terms: `means` is the member of the order, `read` returns its value, or refuses it by the vendor's words. */
+/** In our terms: `means` is the order's member, `read` returns its value or refuses it. */
 type Served<Order, Rules> = {
   readonly [Member in keyof Order]: ParameterDoc & {
     readonly does: 'served';
@@ -84,7 +85,7 @@ interface Values {
   get(name: string): unknown;
 }
 
-/** Puts what the parameters mean into `order`, up to the first refusal, which it returns. `at` comes before their names in refusals. */
+/** Puts the parameters into `order`, up to the first refusal. `at` precedes their names. */
 export function readAll<Order extends object, Rules>(
   entries: readonly ParameterEntry<Order, Rules>[],
   values: Values,
@@ -123,7 +124,7 @@ function readOne<Order extends object, Rules>(
   }
 }
 
-/** Clients send parameters that they do not use as null, an empty text, list or object, or a list of empty texts. */
+/** Unused parameters come as null, empty texts, lists or objects, or lists of empty texts. */
 export function isGiven(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (Array.isArray(value)) return value.some((one) => one !== '');
@@ -140,7 +141,7 @@ export function parametersIn(entries: Described): readonly ParameterDoc[] {
   return entries.filter((entry): entry is ParameterDoc => !('check' in entry));
 }
 
-/** Whether the reference has it: a parameter that is always refused is only in the manual's table. */
+/** Whether the reference has it: one that is always refused is only in the manual. */
 function isDocumented({ does, but }: ParameterDoc): boolean {
   return does !== 'refused' || but !== undefined;
 }

@@ -1,4 +1,5 @@
-// Descriptions in the API reference that several APIs share, and short forms of the schemas in them.
+// Descriptions in the API reference that several APIs share, and short forms of the schemas in
+// them.
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { RouteDoc } from 'lingate';
@@ -35,10 +36,10 @@ export function answered(description: string, schema: TSchema, example: unknown)
   return { status: 200, description, schema, example };
 }
 
-/** What the members of an answer are, by their names, wherever in it they stand; a schema where an example does not say all. */
+/** An answer's members by their names, anywhere; a schema where an example is not enough. */
 type MemberWords = Readonly<Record<string, string | TSchema>>;
 
-/** The schema that all of these values have: a member that not every one of them has is optional. */
+/** The schema of all of these values: a member that one of them lacks is optional. */
 export function schemaOf(values: readonly unknown[], words: MemberWords): TSchema {
   const [first] = values;
   if (Array.isArray(first)) return Type.Array(schemaOf(values.flat(), words));

@@ -1,4 +1,5 @@
-// The texts of a request: checked, sent to the engine in pieces if there are more than `/v1` accepts (all or none), and put back in order.
+// The texts of a request: checked, sent to the engine in pieces if there are more than `/v1`
+// accepts (all or none), and put back in order.
 import { countCharacters } from 'lingate';
 import type { Detected, Exchange, GatewayServices, Refusal, Translated, TranslationOrder } from 'lingate';
 import type { Judged } from './members.ts';
@@ -53,8 +54,8 @@ type Translator = Pick<GatewayServices, 'translate'>;
 type Detector = Pick<GatewayServices, 'detect'>;
 
 /**
- * In pieces at the same time: one after the other, with two attempts each, they could take longer than a reservation lasts. Without
- * texts the engine is not called.
+ * At the same time: one after the other they could outlast a reservation. Without texts the engine
+ * is not called.
  */
 export async function translateAll(services: Translator, x: Exchange, order: TranslationOrder): Promise<Translated | Refusal> {
   if (order.text.length === 0) return { kind: 'translated', translations: [] };
@@ -73,8 +74,8 @@ export async function detectAll(services: Detector, x: Exchange, texts: readonly
 }
 
 /**
- * All or nothing: the first refusal is the answer. Resolves, and rejects, only when all have ended, because a request must not be
- * answered while the engine is still working on it.
+ * The first refusal is the answer, when all have ended: a request must not be answered while the
+ * engine is still working on it.
  */
 export async function allOrRefusal<Done extends object>(works: readonly Promise<Done | Refusal>[]): Promise<readonly Done[] | Refusal> {
   await Promise.allSettled(works);

@@ -27,7 +27,7 @@ export function theirCode(code: string): string {
   return THEIRS[code] ?? standardCode(code);
 }
 
-/** A failure: the status of the answer, its name, the reason in one word, and the domain if it is not `global`. */
+/** Status and name, the reason in one word, and the domain if it is not `global`. */
 type GoogleFailure = readonly [code: number, status: string, reason: string, domain?: 'usageLimits'];
 
 const INVALID: GoogleFailure = [400, 'INVALID_ARGUMENT', 'invalid'];
@@ -43,7 +43,7 @@ const BY_STATUS: Readonly<Record<number, GoogleFailure>> = {
   429: [429, 'RESOURCE_EXHAUSTED', 'rateLimitExceeded', 'usageLimits'],
   503: [503, 'UNAVAILABLE', 'backendError'],
 };
-/** A caller who reads that a key is not valid looks for another key: only these codes mean that, and no plugin's code does. */
+/** Who reads that a key is not valid looks for another: only these codes mean that. */
 const KEY_CODES: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked']);
 /** Cases of `validation_error` with another status. */
 const BY_PROBLEM = new WeakMap<Problem, GoogleFailure>([[SOURCE_LANG_NEEDED.problem, REQUIRED]]);
@@ -117,8 +117,8 @@ export const missing = (detail: string): Refusal => refusedAs(detail, REQUIRED);
 const NO_EFFECT =
   'key access_token oauth_token quotaUser userIp userProject uploadType upload_protocol $.xgafv prettyPrint $prettyPrint fields $fields';
 /**
- * Parameters that all of Google's APIs accept, for credentials, accounts and the format of the answer. None of them changes a
- * translation, and a key is never read from them here; `callback`, which requests a script, is not among them.
+ * Of all of Google's APIs, for credentials, accounts and the format of answers. None changes a
+ * translation, and no key is read from them here; `callback`, a script's, is not among them.
  */
 export const COMMON: readonly ParameterEntry<object, undefined>[] = [
   ...NO_EFFECT.split(' ').map((name) => ({ name, does: 'nothing', about: "Common to Google's APIs; has no effect." }) as const),

@@ -1,5 +1,5 @@
-// The operations of Google's Cloud Translation API: translations, detections and lists of languages.
-// Its versions differ in names and in the shape of answers.
+// The operations of Google's Cloud Translation API: translations, detections and lists of
+// languages. Its versions differ in names and in the shape of answers.
 import {
   canonicalUlid,
   NO_SUCH_GLOSSARY,
@@ -52,7 +52,7 @@ export type TranslationParameter = ParameterEntry<GoogleChoice, CallerOffer>;
 const wrongTarget = (named: string): Refusal =>
   refuse('invalid_target_lang', `Invalid Value: ${named} must be a code of the list of languages.`);
 
-/** Target, source, pair and format as a version calls them, in the order in which they are checked. */
+/** Target, source, pair and format as a version calls them, in the order of checks. */
 export function choiceParameters(
   names: Readonly<Record<'target' | 'source' | 'format' | 'text' | 'html', string>>,
 ): readonly TranslationParameter[] {
@@ -120,7 +120,7 @@ function isHtml({ sourceLang, targetLang, format }: GoogleChoice, { canFor }: Ca
 
 interface GoogleOrder extends Texts, Pick<GoogleChoice, 'glossaryId'> {
   readonly options: TranslationOptions;
-  /** The answer must be HTML, which the engine does not support: it gets plain text, and returns plain text. */
+  /** The answer must be HTML, which the engine lacks: it gets and returns plain text. */
   readonly isEscaped: boolean;
 }
 

@@ -21,7 +21,7 @@ interface Api {
   readonly document: ApiDocument;
 }
 
-/** The API with that, and with an answer to a browser's preflight request for each path that is served. */
+/** With that, and with an answer to a browser's preflight for each served path. */
 export function readableByBrowsers({ routes, routeSteps, document }: Api): Api {
   const served = routes.filter(({ undocumented }) => undocumented !== true);
   return {

@@ -1,4 +1,5 @@
-// POST /translate_file, which waits for the translation, and the download that its answer points at.
+// POST /translate_file, which waits for the translation, and the download that its answer points
+// at.
 import { keyOwnerSlot, refuse } from 'lingate';
 import type {
   BodyStep,

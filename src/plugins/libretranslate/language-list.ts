@@ -1,5 +1,5 @@
-// What front ends of LibreTranslate request first, which needs no key, as there: languages, settings
-// and the description of the API.
+// What front ends of LibreTranslate request first, without a key, as there: languages, settings and
+// the description of the API.
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import { validated } from 'lingate';
@@ -35,8 +35,8 @@ export function languageList(variants: DefaultVariants): ApiPart {
 }
 
 /**
- * Clients have one list for both menus: each language offered as a source or a target, with its targets. A language that is only a
- * target has none.
+ * Clients have one list for both menus: each offered language with its targets. A language that is
+ * only a target has none.
  */
 function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
   const { all, sources, targets } = languages;

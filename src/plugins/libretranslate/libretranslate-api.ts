@@ -1,5 +1,5 @@
-// What all operations of LibreTranslate's API share: problems in its form, where keys and parameters
-// are, and codes of languages as it writes them.
+// What all operations of LibreTranslate's API share: problems in its form, where keys and
+// parameters are, and codes of languages as it writes them.
 import { refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
 import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import type { ApiPart } from '../facades/api.ts';
@@ -16,7 +16,7 @@ import { optional } from '../facades/reference.ts';
 /** Wrong or missing keys, and a quota or credit that is used up, are 403 there. */
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
 
-/** For a file that could not be translated, by the code of its failure; 500 for others, as for texts. */
+/** Of an untranslated file, by the code of its failure; 500 for others, as for texts. */
 const FAILED: Readonly<Record<string, number>> = {
   validation_error: 400,
   quota_exceeded: 403,
@@ -122,7 +122,7 @@ export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }
 /** None of these may be both in the query and in the body. */
 const NAMES = ['q', 'source', 'target', 'format', 'alternatives', 'text', 'source_lang', 'target_lang', 'tag_handling'];
 
-/** A form's text with line feeds only, as LibreTranslate reads it: nobody is charged for what a browser adds. */
+/** With line feeds only, as LibreTranslate reads it: what a browser adds is free. */
 function lineFeeds(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(lineFeeds);
   return typeof value === 'string' && value.includes('\r\n') ? withoutReturns(value) : value;
@@ -131,7 +131,7 @@ function lineFeeds(value: unknown): unknown {
 const RETURN = 0x0d;
 const LINE_FEED = 0x0a;
 
-/** In bytes: splitting into half a million strings would block the event loop for tens of milliseconds. */
+/** In bytes: splitting into half a million strings would block for tens of milliseconds. */
 function withoutReturns(text: string): string {
   const bytes = Buffer.from(text);
   let length = 0;
@@ -159,7 +159,7 @@ export function targetCode(value: unknown, languages: Languages, variants: Defau
 
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/;
 
-/** Clients look for these words behind the code, which is repeated only if it has the form of one. */
+/** Clients look for these words after the code, which is repeated if it looks like one. */
 export function unsupported(code: 'invalid_source_lang' | 'invalid_target_lang', named: string, value: unknown): Refusal {
   return refuse(code, `${typeof value === 'string' && LANGUAGE.test(value) ? value : named} is not supported`);
 }

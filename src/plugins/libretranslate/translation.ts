@@ -241,7 +241,7 @@ function answerOf({ isList, choice: { texts, sourceLang, alternatives } }: Order
   });
 }
 
-/** One for each text; a text without a detected language gets that of the first text with one. `undefined` if none has one. */
+/** For each text; without one, that of the first text with one. `undefined` if none has. */
 function detectedOf(all: readonly (Translation | undefined)[]): readonly object[] | undefined {
   const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
   if (first === undefined) return undefined;
@@ -261,7 +261,7 @@ function deepLXAnswer(x: Exchange, { sourceLang, targetLang }: TextChoice, [only
   });
 }
 
-/** Clients expect a number: the random part of the request's id, small enough to be exact in JavaScript. */
+/** Clients expect a number: the random part of the id, small enough to be exact. */
 function numberOf(requestId: string): number {
   const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
   return Array.from(requestId.slice(-10)).reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0);

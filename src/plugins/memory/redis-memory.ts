@@ -1,4 +1,5 @@
-// Translations that gateways share in a Redis: whatever is wrong with it, the answer is that nothing is known, and soon.
+// Translations that gateways share in a Redis: whatever is wrong with it, nothing is known, and
+// soon.
 import { crc32 } from 'node:zlib';
 import { Redis } from 'ioredis';
 import type { Translation } from 'lingate';
@@ -85,7 +86,7 @@ export class RedisMemory {
     });
   }
 
-  /** Deletes what is stored of a team, or of all, and says how many texts that were. Rejects when it cannot. */
+  /** Of a team, or of all, and says how many texts that were. Rejects when it cannot. */
   async forget(teamId: string | undefined): Promise<number> {
     if (this.#redis.status === 'wait') await within(this.#redis.connect(), FORGET_COMMAND_MS);
     const match = `${PREFIX}:${teamId === undefined ? '' : `${literal(teamId)}:`}*`;
@@ -154,7 +155,7 @@ async function within<T>(reply: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** A value is JSON behind its checksum, and says its own key, so that what is damaged or another's is noticed. */
+/** JSON behind its checksum, with its own key, so that damage is noticed. */
 type Written = readonly [key: TextKey, madeAtMs: number, text: string, detectedSourceLanguage: string | null];
 
 const SUM_LENGTH = 8;

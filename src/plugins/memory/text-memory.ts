@@ -38,7 +38,7 @@ function counted(part: string): string {
   return `${part.length}:${part}`;
 }
 
-/** A digest of everything that determines a translation; `undefined` if UTF-8 cannot represent it. */
+/** A digest of all that determines a translation; `undefined` if UTF-8 cannot represent it. */
 export function keyOfText(beginning: string, text: string): TextKey | undefined {
   return text.isWellFormed() && beginning.isWellFormed() ? hash('sha256', beginning + text, 'base64url') : undefined;
 }
@@ -47,7 +47,7 @@ export function keyOfText(beginning: string, text: string): TextKey | undefined 
 interface Search extends KnownTexts {
   readonly work: TextWork;
   readonly teamId: string;
-  /** The engines whose translations would be given: the first one, and the one that would be asked while that one fails. */
+  /** Of the first engine, and of the one to be asked while that one fails. */
   readonly engines: readonly string[];
   readonly translations: (Translation | undefined)[];
   /** Of every text, by engine. */
@@ -122,7 +122,7 @@ export class TextMemory {
     return this.#found(search, 'miss');
   }
 
-  /** `undefined` if it is too old or older than the team's last `forget`. A time in the future, by another clock, counts as now. */
+  /** `undefined` if too old, or older than the team's last `forget`. A future time is now. */
   #madeAtMs(teamId: string, text: SharedText): number | undefined {
     const { wallNow, now, ageMaxMs } = this.#options;
     const ageMs = Math.max(0, wallNow() - text.madeAtMs);
@@ -151,7 +151,8 @@ export class TextMemory {
     const { startedAtMs } = work.x;
     if (!this.#counts(teamId, startedAtMs)) return;
     const { shared, process, now, wallNow } = this.#options;
-    // Not the time of writing: a gateway that has forgotten the team already must not use what was in progress at that moment.
+    // Not when it is written: one that has forgotten the team must not use what was in
+    // progress.
     const sharedAtMs = wallNow() - (now() - startedAtMs);
     const open = search.keysFor(engine).filter((_key, i) => search.translations[i] === undefined);
     for (const [i, key] of open.entries()) {
@@ -188,7 +189,7 @@ interface Remembered {
   readonly madeAtMs: number;
 }
 
-/** What an entry takes besides its translation: its key, two objects, and its links in the cache. */
+/** Besides its translation: its key, two objects, and its links in the cache. */
 const ENTRY_BYTES = 300;
 /** Entries that are looked at in one turn. */
 const DROPPED_AT_ONCE = 10_000;
