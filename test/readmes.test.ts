@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { COMMANDS } from '../src/cli/commands.ts';
+import { commandsOf } from '../src/cli/commands.ts';
 import { MANUAL_PAGES } from './support/manual.ts';
 import { TASKS } from './task.ts';
 
@@ -33,7 +33,7 @@ const made = readFileSync(join(root, '.gitignore'), 'utf8')
 /** A file name with one of our extensions, or a path with a folder; not an address, a field or a path of the API. */
 const PATH = /^(?:\.?[\w-]+\/)*(?:[\w-]+\/|[\w-]+(?:\.[\w-]+)*\.(?:ts|js|json|yaml|md|lua|css|html))$|^\.?[\w-]+(?:\/[\w-]+)+$/;
 
-const COMMAND_NAMES: ReadonlySet<string> = new Set(COMMANDS.map(({ name }) => name));
+const COMMAND_NAMES: ReadonlySet<string> = new Set((await commandsOf()).map(({ name }) => name));
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 

@@ -3,19 +3,18 @@ import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { routeOf } from './operation-http.ts';
 import type { AdminRoute } from './operation-http.ts';
-import type { AdminOperation } from './operation.ts';
-import { listAudit } from './operations/audit.ts';
-import { listDocuments } from './operations/documents.ts';
-import { deleteGlossary, listGlossaries } from './operations/glossaries.ts';
-import { listInvoices } from './operations/invoices.ts';
-import { createKey, findKeys, listKeys, revokeKey, updateKey } from './operations/keys.ts';
-import { live } from './operations/live.ts';
-import { listPeriods, teamUsage } from './operations/periods.ts';
-import { applyPlan, listPlans } from './operations/plans.ts';
-import { listRequests } from './operations/requests.ts';
-import { deleteTag, listTags, setTag, showTag } from './operations/tags.ts';
-import { createTeam, deleteTeam, listTeams, showTeam, updateTeam } from './operations/teams.ts';
-import { listUsage } from './operations/usage.ts';
+import { operations as audit } from './operations/audit.ts';
+import { operations as documents } from './operations/documents.ts';
+import { operations as glossaries } from './operations/glossaries.ts';
+import { operations as invoices } from './operations/invoices.ts';
+import { operations as keys } from './operations/keys.ts';
+import { operations as live } from './operations/live.ts';
+import { operations as periods } from './operations/periods.ts';
+import { operations as plans } from './operations/plans.ts';
+import { operations as requests } from './operations/requests.ts';
+import { operations as tags } from './operations/tags.ts';
+import { operations as teams } from './operations/teams.ts';
+import { operations as usage } from './operations/usage.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
 /** The field of an answer that was given before, to the same request with the same `Idempotency-Key`. */
@@ -24,34 +23,7 @@ export const REPLAYED = 'Lingate-Replayed';
 export type AdminRouteId = string;
 
 /** In the order of the document. */
-const OPERATIONS: readonly AdminOperation[] = [
-  listTeams,
-  createTeam,
-  showTeam,
-  updateTeam,
-  deleteTeam,
-  teamUsage,
-  listPeriods,
-  listPlans,
-  applyPlan,
-  live,
-  listUsage,
-  listInvoices,
-  listKeys,
-  createKey,
-  updateKey,
-  revokeKey,
-  findKeys,
-  listGlossaries,
-  deleteGlossary,
-  listTags,
-  showTag,
-  setTag,
-  deleteTag,
-  listAudit,
-  listRequests,
-  listDocuments,
-];
+const OPERATIONS = [teams, periods, plans, live, usage, invoices, keys, glossaries, tags, audit, requests, documents].flat();
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = OPERATIONS.map(routeOf);
 

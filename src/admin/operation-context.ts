@@ -1,5 +1,5 @@
 // What every operation of an operator shares: the store, who acts, and what follows a change.
-import type { AuditAction, Audited } from '../domain/audit-entry.ts';
+import type { Audited } from '../domain/audit-entry.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -79,7 +79,7 @@ export class OperationContext {
   }
 
   /** For the audit. */
-  by(action: AuditAction, reason?: string): Audited {
+  by(action: string, reason?: string): Audited {
     const { actor } = this.options;
     if (actor === undefined) throw new Error(`${action} without an actor`);
     return { actor, action, ...(reason === undefined ? {} : { reason }) };

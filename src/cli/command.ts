@@ -44,7 +44,7 @@ export interface Command {
 export interface ListedCommand {
   /** The words after `lingate`: `team create`. */
   readonly name: string;
-  /** One line, for lists of commands and at the beginning of its help. */
+  /** At the beginning of its help; lists of commands show its first sentence. */
   readonly summary: string;
   load(): Promise<Command>;
 }

@@ -71,7 +71,7 @@ function usedAs(name: string, { value, kind, required = false }: Flag): string {
 
 function listed(commands: readonly Listed[]): string[] {
   const width = Math.max(...commands.map(({ name }) => name.length));
-  return commands.map(({ name, summary }) => `${GAP}${name.padEnd(width)}${GAP}${summary}`);
+  return commands.map(({ name, summary }) => `${GAP}${name.padEnd(width)}${GAP}${summary.split(/(?<=\.) /, 1)[0]}`);
 }
 
 function flagLines(flags: Flags): string[] {
@@ -104,8 +104,7 @@ function wrapped(text: string, width: number): string[] {
 }
 
 /** After a quote or a colon: not the prefix of an error message, which names the command that failed. */
-const HINT =
-  /(?<="|: |^ {2})lingate (?=(?:serve|demo|team|key|tag|glossary|usage|invoices|plan|store|requests|documents|audit|memory|config|engine|routes|openapi|COMMAND)\b|--)/gm;
+const HINT = /(?<="|: |^ {2})lingate (?=[a-z]|COMMAND\b|--)/gm;
 
 /** Shows commands as they can be typed here: by npm in a checkout, by npx beside a package, otherwise as they are. */
 export function typed(text: string, env: Environment): string {

@@ -8,7 +8,7 @@ import type { FileSet } from '../config/file-set.ts';
 import { nearest } from '../config/nearest.ts';
 import { holdsKey } from '../domain/api-key.ts';
 import type { Command, CommandContext, Flag, Flags, Io, ListedCommand } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import { commandsOf, FIRST_WORDS } from './commands.ts';
 import { COMMON_FLAGS, UsageError } from './command.ts';
 import { helpOf, helpOfAll, helpOfGroup, typed } from './help.ts';
 
@@ -38,12 +38,14 @@ async function runWords(argv: readonly string[], io: Io): Promise<number> {
     return WRONG_USAGE;
   }
   if (first === '') {
-    io.err(helpOfAll(COMMANDS));
+    io.err(helpOfAll(await commandsOf()));
     return WRONG_USAGE;
   }
   if (first === '--version') return printed(io, `${versionOf()}\n${await libraries()}\n`);
   if (!HELP.includes(first)) return findAndRun(argv, io);
-  return first === 'help' && rest.length > 0 ? runWords([...rest, '--help'], io) : printed(io, typed(helpOfAll(COMMANDS), io.env));
+  return first === 'help' && rest.length > 0
+    ? runWords([...rest, '--help'], io)
+    : printed(io, typed(helpOfAll(await commandsOf()), io.env));
 }
 
 function printed(io: Io, text: string): number {
@@ -54,16 +56,17 @@ function printed(io: Io, text: string): number {
 async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', second = ''] = argv;
   const title = `lingate ${first}`;
-  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  const commands = await commandsOf(first);
+  const group = commands.filter(({ name }) => name !== first);
   const found = group.find(({ name }) => name === `${first} ${second}`);
   if (found !== undefined) return runOne(found, argv.slice(2), io);
-  const single = COMMANDS.find(({ name }) => name === first);
+  const single = commands.find(({ name }) => name === first);
   const words = wordsOf(first, group);
   // Some words are both a command and a group: `usage TEAM`, `usage export`.
   if (single !== undefined && (second.startsWith('-') || nearest(second, words) === undefined))
     return runOne(single, argv.slice(1), io, group);
   if (single !== undefined) return wrong(io, title, unknown(second, words));
-  if (group.length === 0) return wrong(io, 'lingate', unknown(first, firstWords()));
+  if (group.length === 0) return wrong(io, 'lingate', unknown(first, FIRST_WORDS));
   if (HELP.includes(second)) return printed(io, typed(helpOfGroup(first, group), io.env));
   return wrong(io, title, second === '' ? `a command is missing; use one of ${words.join(', ')}` : unknown(second, words));
 }
@@ -114,10 +117,6 @@ function unknown(word: string, known: readonly string[]): string {
   if (word.startsWith('-')) return `unknown flag ${word}; flags go after the command`;
   const nearby = nearest(word, known);
   return `unknown command ${JSON.stringify(word)}; ${nearby === undefined ? `the commands are ${known.join(', ')}` : `did you mean ${nearby}?`}`;
-}
-
-function firstWords(): string[] {
-  return [...new Set(COMMANDS.map(({ name }) => name.split(' ', 1)[0]!))];
 }
 
 /** The HTTP libraries of the two listeners, with their versions. */

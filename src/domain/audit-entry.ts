@@ -8,35 +8,12 @@ import type { TeamLimits } from './plan.ts';
 import type { TagSettings } from './request-tag.ts';
 import type { SignInRefusal } from './sign-in-attempt.ts';
 
-/**
- * Named after the operations of the admin API; `clearMemory` and `acceptClock` are only commands.
- * The last three are no changes, but the console's.
- */
-export const AUDIT_ACTIONS = [
-  'createTeam',
-  'updateTeam',
-  'applyPlan',
-  'deleteTeam',
-  'createKey',
-  'updateKey',
-  'revokeKey',
-  'deleteGlossary',
-  'setTag',
-  'deleteTag',
-  'clearMemory',
-  'acceptClock',
-  'sign_in',
-  'sign_in_refused',
-  'sign_out',
-] as const;
-
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
 /** Passed to a change, which writes an audit entry with it, unless it changes nothing. */
 export interface Audited {
   /** `cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`. */
   readonly actor: string;
-  readonly action: AuditAction;
+  /** The id of an operation of the admin API, whichever interface was used, or one of `listAudit` besides. */
+  readonly action: string;
   /** The operator's reason, in their own words. */
   readonly reason?: string;
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answered as stored } from '../../src/index.ts';
 import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing.ts';
-import { COMMANDS, CONSOLE_ROUTES } from '../support/door/tables.ts';
+import { commandsOf, CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
 import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../support/gateway.ts';
@@ -159,7 +159,7 @@ const ENDLESS = ['serve', 'demo'];
 
 test('the commands: operands, flags, exit statuses', async () => {
   const lines: string[] = [];
-  for (const listed of COMMANDS) {
+  for (const listed of await commandsOf()) {
     const { name } = listed;
     const { operands = [], flags = {} } = await listed.load();
     lines.push([name, ...operands].join(' '));

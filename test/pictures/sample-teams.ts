@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { ulid } from 'ulid';
 import { digestOf, displayOf, newKey } from '../../src/domain/api-key.ts';
 import { toMicro } from '../../src/domain/money.ts';
-import type { AuditAction } from '../../src/domain/audit-entry.ts';
 import { DAY_MS, parseDuration, periodAt } from '../../src/domain/period.ts';
 import { limitsOf } from '../../src/domain/plan.ts';
 import { DEFAULT_PLANS } from '../../src/config/schema.ts';
@@ -149,7 +148,7 @@ const BY_SHOP = { actor: 'admin:shop@10.0.0.9', action: 'createTeam' } as const;
 
 /** Changes of a team, of whose makers the audit tells, and glossaries; the id of one of them. */
 export async function sampleChanges({ teams, glossaries, tagSettings }: Store, teamId: string): Promise<string> {
-  const by = (actor: string, action: AuditAction, reason?: string) => ({ actor, action, ...(reason === undefined ? {} : { reason }) });
+  const by = (actor: string, action: string, reason?: string) => ({ actor, action, ...(reason === undefined ? {} : { reason }) });
   await teams.updateTeam(teamId, { name: 'Acme Help Desk' }, by('console:ops@10.0.0.7', 'updateTeam'));
   await teams.updateTeam(teamId, { name: 'Acme Support' }, by('cli:root@translate-1', 'updateTeam', 'They are called so after all'));
   const display = 'la_live_Qp7d';

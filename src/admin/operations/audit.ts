@@ -1,7 +1,7 @@
 // What operators have changed, newest first; and the entries of commands that change no team or key.
 import type { Static } from 'typebox';
-import { AUDIT_ACTIONS, idBefore, auditIdsAlone } from '../../domain/audit-entry.ts';
-import type { AuditAction, AuditEntry, AuditState } from '../../domain/audit-entry.ts';
+import { idBefore, auditIdsAlone } from '../../domain/audit-entry.ts';
+import type { AuditEntry, AuditState } from '../../domain/audit-entry.ts';
 import { DAY_MS, rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import { dayOfDate } from '../../domain/usage-days.ts';
@@ -12,6 +12,11 @@ import { minorRoundedDown } from '../../domain/money.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { numberChanges, planNumbers } from '../plan-numbers.ts';
+import { operations as glossaries } from './glossaries.ts';
+import { operations as keys } from './keys.ts';
+import { operations as plans } from './plans.ts';
+import { operations as tags } from './tags.ts';
+import { operations as teams } from './teams.ts';
 
 const Values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
 export const Entry = Type.Object({
@@ -27,17 +32,11 @@ export const Entry = Type.Object({
 });
 export type EntryRow = Static<typeof Entry>;
 
-const WORDS: Readonly<Record<AuditAction, string>> = {
-  createTeam: 'team created',
-  updateTeam: 'team changed',
-  applyPlan: 'plan applied',
-  deleteTeam: 'team deleted',
-  createKey: 'key created',
-  updateKey: 'key changed',
-  revokeKey: 'key revoked',
-  setTag: 'tag limits set',
-  deleteTag: 'tag limits removed',
-  deleteGlossary: 'glossary deleted',
+/** Each action in words. The last ones are no operations: they are of the command line and of the console. */
+const WORDS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [...teams, ...plans, ...keys, ...glossaries, ...tags].flatMap(({ id, past }) => (past === undefined ? [] : [[id, past]])),
+  ),
   clearMemory: 'memory cleared',
   acceptClock: 'clock accepted',
   sign_in: 'signed in',
@@ -51,7 +50,7 @@ export const listAudit = operation({
   id: 'listAudit',
   command: 'audit list',
   http: 'GET /audit',
-  summary: 'Lists what operators have changed, newest first, in pages.',
+  summary: 'Lists what operators have changed, newest first.',
   about: 'Changes by command line, admin API and console are listed for history.days. A deleted team appears with its id only.',
   examples: [
     'lingate audit list --since 2026-11-01',
@@ -65,7 +64,7 @@ export const listAudit = operation({
       description: 'Only changes by actors whose name contains this, for example ops, cli: or 10.0.0.7, in upper or lower case.',
       given: { value: 'TEXT', label: 'Who', attributes: { maxlength: 200, placeholder: 'a name, cli:, an address' } },
     }),
-    action: choice(AUDIT_ACTIONS, 'Only changes of this kind.', { value: 'ACTION', words: WORDS }),
+    action: choice(Object.keys(WORDS), 'Only changes of this kind.', { value: 'ACTION', words: WORDS }),
     day: utcDay('Only changes of this UTC day, for example 2026-11-22.', { ...ANY_DAY, label: 'Day (UTC)', attributes: { type: 'date' } }),
     since: utcDay('Only changes since this UTC day, for example 2026-11-22.', { ...ANY_DAY, only: 'command' }),
   },
@@ -74,7 +73,7 @@ export const listAudit = operation({
   columns: [
     { head: 'When (UTC)', cell: (row) => ({ kind: 'moment', at: row.at }) },
     { head: 'Who', cell: (row) => row.actor, holds: 'text' },
-    { head: 'Action', cell: (row) => ({ kind: 'word', word: row.action, words: WORDS[row.action as AuditAction] }) },
+    { head: 'Action', cell: (row) => ({ kind: 'word', word: row.action, words: WORDS[row.action] ?? row.action }) },
     { head: 'Team', cell: (row) => (row.team_id === null ? undefined : { kind: 'team', id: row.team_id }), holds: 'text' },
     {
       head: 'Key',
@@ -173,7 +172,9 @@ export async function auditAcceptedClock(context: OperationContext, nowMs: numbe
   await leave(context, 'acceptClock', nowMs, undefined);
 }
 
-async function leave(context: OperationContext, action: AuditAction, atMs: number, teamId: string | undefined): Promise<void> {
+async function leave(context: OperationContext, action: string, atMs: number, teamId: string | undefined): Promise<void> {
   const entry = { id: auditIdsAlone()(atMs), atMs, teamId, keyId: undefined, before: {}, after: {}, ...context.by(action) };
   answered(await context.options.audit.restore([entry]));
 }
+
+export const operations = [listAudit];

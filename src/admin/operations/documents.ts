@@ -43,7 +43,7 @@ export const listDocuments = operation({
   id: 'listDocuments',
   command: 'documents list',
   http: 'GET /documents',
-  summary: 'Lists the documents of all teams or of one, newest first, in pages. Neither names of files nor texts are shown.',
+  summary: 'Lists the documents of all teams or of one, newest first. Neither names of files nor texts are shown.',
   about: 'Documents are listed until they expire. Of an error the list shows the code; only the sender sees the details.',
   examples: ['lingate documents list --state error', 'lingate documents list --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC --json'],
   input: {
@@ -155,3 +155,5 @@ function charactersOf({ state, billed, holds }: DocumentRecord): number | null {
   if (state === 'error') return null;
   return (state === 'done' ? billed : holds.findLast(({ isCounted }) => isCounted)?.characters) ?? null;
 }
+
+export const operations = [listDocuments];

@@ -76,6 +76,7 @@ export async function findGlossary(context: OperationContext, id: string) {
 
 export const deleteGlossary = operation({
   id: 'deleteGlossary',
+  past: 'glossary deleted',
   command: 'glossary delete',
   http: 'DELETE /glossaries/{id}',
   summary: 'Deletes a glossary.',
@@ -99,3 +100,5 @@ export const deleteGlossary = operation({
     return done({ ...ids, status: 'deleted' }, await context.replicated([teamId]), ids);
   },
 });
+
+export const operations = [listGlossaries, deleteGlossary];

@@ -246,7 +246,7 @@ export const listInvoices = operation({
   id: 'listInvoices',
   command: 'invoices',
   http: 'GET /invoices',
-  summary: 'Lists what the periods that were closed in a month cost, as pages of JSON or as one CSV file.',
+  summary: 'Lists what the periods that were closed in a month cost.',
   about:
     'A period belongs to the month of its last moment. A closed period without usage or credit movements has no line. Amounts in CSV and JSON are whole minor units of the currency, ' +
     'rounded down once; what a kind of plan does not have is empty, in JSON null. CSV cells that a spreadsheet would run as ' +
@@ -281,3 +281,5 @@ export const listInvoices = operation({
     file: { columns: () => INVOICE_COLUMNS, name: (input, nowMs) => fileName('invoices', input, nowMs), totals: () => new InvoiceTotals() },
   },
 });
+
+export const operations = [listInvoices];

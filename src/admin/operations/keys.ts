@@ -140,6 +140,7 @@ export const listKeys = operation({
 
 export const createKey = operation({
   id: 'createKey',
+  past: 'key created',
   command: 'key create',
   http: 'POST /teams/{id}/keys',
   summary: 'Creates a key and shows it once.',
@@ -204,6 +205,7 @@ const NOTES = {
 
 export const updateKey = operation({
   id: 'updateKey',
+  past: 'key changed',
   command: 'key update',
   http: 'PATCH /keys/{id}',
   summary: "Changes a key's label or limits, disables it or enables it again; effective at its next request.",
@@ -254,6 +256,7 @@ export const updateKey = operation({
 
 export const revokeKey = operation({
   id: 'revokeKey',
+  past: 'key revoked',
   http: 'POST /keys/{id}/revoke',
   summary: 'Revokes a key: its next request is refused.',
   input: { id: keyId },
@@ -331,3 +334,5 @@ export async function foundKeys(
 ): Promise<readonly FoundKeyRow[]> {
   return answered(await teams.findKeys(key === undefined ? { display } : { digest: digestOf(key) })).map(foundRow);
 }
+
+export const operations = [createKey, listKeys, findKeys, updateKey, revokeKey];

@@ -49,7 +49,7 @@ export function liveReport(stepSeconds: number, steps: readonly StepFigures[]): 
   };
 }
 
-export const live = operation({
+const live = operation({
   id: 'live',
   http: 'GET /live',
   summary: 'Shows the last 15 minutes in steps of 5 seconds.',
@@ -58,3 +58,5 @@ export const live = operation({
   columns: [],
   run: (context) => context.part('live')(),
 });
+
+export const operations = [live];

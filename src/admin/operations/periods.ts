@@ -140,3 +140,5 @@ export const listPeriods = operation({
     return found(await context.part('history').periods(id), 'team', id).map(periodReport);
   },
 });
+
+export const operations = [teamUsage, listPeriods];

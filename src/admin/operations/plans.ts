@@ -80,6 +80,7 @@ export interface PlanAppliedRow {
 
 export const applyPlan = operation({
   id: 'applyPlan',
+  past: 'plan applied',
   command: 'plan apply',
   http: 'POST /plans/{name}/apply',
   summary: "Copies a plan's numbers to all of its teams, now or when their periods end.",
@@ -140,3 +141,5 @@ export const applyPlan = operation({
     return done({ ...row, changed }, replicated, { plan: name, teams: members, changed });
   },
 });
+
+export const operations = [listPlans, applyPlan];

@@ -62,8 +62,7 @@ export const listRequests = operation({
   id: 'listRequests',
   command: 'requests',
   http: 'GET /requests',
-  summary:
-    'Lists the latest requests that were refused or met a failure, newest first, in pages. Each process keeps 1,000 of each in memory.',
+  summary: 'Lists the latest requests that were refused or met a failure, newest first. Each process keeps 1,000 of each in memory.',
   about:
     'It asks the running gateway, with an admin token of the configuration, or LINGATE_ADMIN_TOKEN if that has none. The log has every request.',
   examples: [
@@ -156,3 +155,5 @@ function rowOf({
     limit_of: limitOf ?? null,
   };
 }
+
+export const operations = [listRequests];

@@ -108,6 +108,7 @@ export const showTag = operation({
 
 export const setTag = operation({
   id: 'setTag',
+  past: 'tag limits set',
   command: 'tag set',
   http: 'PUT /teams/{id}/tags/{tag}',
   summary: 'Sets the limits of a tag, for all keys together, or disables it; effective at its next request. Replaces what was set before.',
@@ -167,6 +168,7 @@ export const setTag = operation({
 
 export const deleteTag = operation({
   id: 'deleteTag',
+  past: 'tag limits removed',
   command: 'tag delete',
   http: 'DELETE /teams/{id}/tags/{tag}',
   summary: 'Removes the limits of a tag. What was charged with it stays in the usage.',
@@ -183,3 +185,5 @@ export const deleteTag = operation({
     return done({ tag: name, team_id: id, status: 'deleted' }, await context.replicated([id]));
   },
 });
+
+export const operations = [setTag, listTags, showTag, deleteTag];

@@ -29,7 +29,7 @@ export const listTeams = operation({
   id: 'listTeams',
   command: 'team list',
   http: 'GET /teams',
-  summary: 'Lists teams in order of creation, in pages.',
+  summary: 'Lists teams in order of creation: all, or those on a plan, near a limit or with a certain name.',
   examples: [
     'lingate team list',
     'lingate team list --search K-20417',
@@ -60,6 +60,7 @@ const name = (description: string) => recordText(judgeRecordName, RECORD_NAME_CH
 
 export const createTeam = operation({
   id: 'createTeam',
+  past: 'team created',
   command: 'team create',
   http: 'POST /teams',
   summary: 'Creates a team on a plan.',
@@ -135,6 +136,7 @@ async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit)
 
 export const updateTeam = operation({
   id: 'updateTeam',
+  past: 'team changed',
   command: 'team update',
   http: 'PATCH /teams/{id}',
   summary: "Changes a team's plan, name or reference, or adds or deducts credit.",
@@ -236,9 +238,10 @@ function waitingText({ next_plan: next }: ChangedTeamRow): string {
 
 export const deleteTeam = operation({
   id: 'deleteTeam',
+  past: 'team deleted',
   command: 'team delete',
   http: 'DELETE /teams/{id}',
-  summary: 'Deletes a team with its keys, glossaries, credit and name. Repeat an interrupted deletion.',
+  summary: 'Deletes a team with its keys, glossaries, credit and name.',
   about:
     'Its keys are refused at their next request, on every gateway. This cannot be undone: at a terminal you must type the name of ' +
     'the team. For invoices, its usage by day and period stays with its reference, without names of the team and its keys. ' +
@@ -284,3 +287,5 @@ export const deleteTeam = operation({
     return done({ team_id: id, status: 'deleted', kept_usage: keepUsage }, await context.replicated([id]), undefined, warnings);
   },
 });
+
+export const operations = [createTeam, listTeams, showTeam, updateTeam, deleteTeam];

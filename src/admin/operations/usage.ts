@@ -213,7 +213,7 @@ export const listUsage = operation({
   id: 'listUsage',
   command: 'usage export',
   http: 'GET /usage',
-  summary: 'Shows the usage of teams by day, month or in total, as pages of JSON or as one CSV file.',
+  summary: 'Shows the usage of teams by day, month or in total, for invoices.',
   about:
     'Days are UTC; the first and the last are included, at most 400 days. Days without usage have no line. CSV cells that a ' +
     'spreadsheet would run as formulas get an apostrophe in front.',
@@ -250,3 +250,5 @@ export const listUsage = operation({
     file: { columns: usageColumns, name: (input, nowMs) => fileName('usage', input, nowMs) },
   },
 });
+
+export const operations = [listUsage];

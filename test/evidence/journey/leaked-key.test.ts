@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { displayOf, newKey } from '../../support/door/terms.ts';
-import { COMMANDS } from '../../support/door/tables.ts';
+import { commandsOf } from '../../support/door/tables.ts';
 import { adminClient } from '../../support/admin-client.ts';
 import { bareEnvironment } from '../../support/compile-cache.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
@@ -165,6 +165,8 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
     }
   });
 });
+
+const COMMANDS = await commandsOf();
 
 describe('the command line', () => {
   const REFUSED = /^lingate: there is a key on the command line, .*"lingate key revoke --stdin" revokes it\.\n$/;

@@ -2,7 +2,7 @@
 export { ADMIN_ROUTES } from '../../../src/admin/admin-routes.ts';
 export { describeRoutes } from '../../../src/app/route-rows.ts';
 export { versionOf } from '../../../src/app/version.ts';
-export { COMMANDS } from '../../../src/cli/commands.ts';
+export { commandsOf } from '../../../src/cli/commands.ts';
 export { withPlugins } from '../../../src/config/plugins.ts';
 export { CONSOLE_ROUTES } from '../../../src/console/console.ts';
 export { OF_DOCUMENTS } from '../../../src/core/problem.ts';
