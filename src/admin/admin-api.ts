@@ -44,7 +44,7 @@ interface AdminAnswer {
 interface AdminApiOptions {
   readonly context: OperationContext;
   readonly attempts: SignInAttempts;
-  /** Called for each problem, because the documentation's URL is only known once every listener is open. */
+  /** For each problem: the documentation's URL is known once every listener is open. */
   readonly problems: () => ProblemWriter;
   readonly idempotency: IdempotencyRecords;
   readonly log: Log;
@@ -89,11 +89,12 @@ export class AdminApi {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
     const what = `${request.method} ${request.path}?${request.query.toString()}\n${request.body.toString('latin1')}`;
-    // By the operator's name: nobody gets the answers of others, and a token can be replaced. Names have no line feed.
+    // By the operator's name: nobody gets others' answers, and a token can be replaced.
     const once = { id: hash('sha256', `${operator.name}\n${key}`, 'hex'), request: hash('sha256', what, 'base64') };
     const recordId = this.#options.newId();
     const teamId = teamOf(matched, recordId);
-    // If an answer was never stored, a change of a team is still made once, because the store remembers it with the change.
+    // Without a stored answer a change of a team is made once: the store remembers it with the
+    // change.
     const result = await this.#requests.run({ ...once, recordId, teamId }, (id) => run(id, once));
     if (result.kind === 'ran') return result.answer;
     if (result.kind === 'answered') return repeated(result.answer, requestId);
@@ -209,7 +210,7 @@ function repeated(stored: string, requestId: string): AdminAnswer {
   return { ...answer, headers: { ...answer.headers, 'X-Request-Id': requestId, [REPLAYED]: 'true' } };
 }
 
-/** The team that a request concerns, if its path says so. A deletion removes what is remembered of its team, but not itself. */
+/** By the path, if it says. A deletion removes what is remembered of its team, but not itself. */
 function teamOf({ route: { id, path }, parameters }: MatchedRoute<AdminRoute>, recordId: string): string | undefined {
   if (id === 'createTeam') return recordId;
   return path.startsWith('/teams/{id}') && id !== 'deleteTeam' ? canonicalUlid(parameters['id'] ?? '') : undefined;

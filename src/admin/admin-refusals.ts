@@ -1,4 +1,5 @@
-// What the admin API and the console answer instead of a result: refusals of operations, and their own.
+// What the admin API and the console answer instead of a result: refusals of operations, and their
+// own.
 import type { Refusal } from '../core/outcome.ts';
 import { placeOf } from '../core/error-place.ts';
 import { problems, refuse, refuseAs } from '../core/problem.ts';
@@ -24,7 +25,7 @@ export const STILL_RUNNING = refuse(
 
 const AWAY = refuse('service_unavailable', 'The store is unreachable; try again in a few seconds.');
 
-/** What an error answers that was thrown instead of a result. One that nobody expects is logged, and nothing of it is answered. */
+/** For what was thrown. What nobody expects is logged, and nothing of it is answered. */
 export function refusalBy(error: unknown, log: Log, requestId: string, where: string): Refusal {
   if (error instanceof RefusedError) return refusalOf(error.refusal);
   if (error instanceof StoreError) return AWAY;

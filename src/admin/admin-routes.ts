@@ -1,4 +1,5 @@
-// The table of the admin API, a route for each operation, and how the row for a path is found; the console's pages are found likewise.
+// The table of the admin API, a route for each operation, and how the row for a path is found; the
+// console's pages are found likewise.
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { routeOf } from './operation-http.ts';
@@ -17,7 +18,7 @@ import { operations as teams } from './operations/teams.ts';
 import { operations as usage } from './operations/usage.ts';
 
 export const ADMIN_PREFIX = '/admin/v1';
-/** The field of an answer that was given before, to the same request with the same `Idempotency-Key`. */
+/** Of an answer that was given before, to the same request with the same `Idempotency-Key`. */
 export const REPLAYED = 'Lingate-Replayed';
 
 export type AdminRouteId = string;

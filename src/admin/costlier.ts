@@ -1,5 +1,5 @@
-// What a change of plan that takes effect at once makes costlier in the periods that run: for how many teams, by how much so far, and
-// how many of them have already used more than they get.
+// What a change of plan that takes effect at once makes costlier in the periods that run: for how
+// many teams, by how much so far, and how many of them have already used more than they get.
 import { amountText } from '../domain/money.ts';
 import { sameLength } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
@@ -12,17 +12,16 @@ export interface Costlier {
   readonly teams: number;
   /** Those of them whose next request is refused, because a limit is below what they have used. */
   readonly refused: number;
-  /** What the running periods cost more than before, as far as they have been used; in minor units. */
+  /** How much more the running periods cost, as far as they are used; in minor units. */
   readonly minor: number;
 }
 
-/** What is used of the running period and, if they are lowered, of the limits by minute to month. */
+/** Of the running period and, if they are lowered, of the limits by minute to month. */
 type Used = Pick<TeamSummary, 'characters' | 'allowanceUsed'> & Pick<Usage, 'windows'>;
 
 /**
- * By how many minor units other limits make the period costlier in which so much was used; 0 if only what is used from now on costs
- * more, or if a limit is now below what is used. `undefined` if it becomes no costlier. Another length of periods begins a new period:
- * what was used before it keeps its price.
+ * By how many minor units the used part gets costlier: 0 if only what comes does, or a limit is
+ * below it; `undefined` for none. Another length of periods begins a new one.
  */
 export function costlierBy(from: TeamLimits, to: TeamLimits, used: Used): number | undefined {
   if (!sameLength(from.period, to.period)) return undefined;
@@ -56,8 +55,8 @@ function isUsedUp({ billing, characterLimit, overageCharacters }: TeamLimits, ch
 }
 
 /**
- * For the same thing: overage, or credit; in another currency, any price. Whoever could buy no overage before pays nothing more for
- * what there was.
+ * For the same: overage, or credit; in another currency, any price. Who could buy no overage pays
+ * nothing more for what there was.
  */
 function hasHigherPrice(from: TeamLimits, to: TeamLimits): boolean {
   const isSold = [from, to].every((limits) => limits.billing !== 'quota' || limits.overageCharacters > 0);
@@ -70,9 +69,8 @@ function priceIn(currency: string, limits: TeamLimits): number {
 }
 
 /**
- * A quota becomes credit, and what comes next was included, or cost less as overage. A team that has used nothing of its period yet
- * begins it on credit, as a new team does: nothing that it had before becomes costlier, no price that it paid is higher, and no limit
- * is below what it has used. For the same reason fewer included characters are costlier only if more of them are used already.
+ * A quota becomes credit, and what comes next was included, or cost less as overage. A team that
+ * has used nothing yet begins its period on credit, as a new one, at no higher price.
  */
 function paysForQuota(from: TeamLimits, to: TeamLimits, charged: number): boolean {
   if (from.billing !== 'quota' || to.billing === 'quota' || charged === 0) return false;

@@ -1,4 +1,5 @@
-// CSV (RFC 4180), safe to open in a spreadsheet; as lines, and as a file that is read while it is sent.
+// CSV (RFC 4180), safe to open in a spreadsheet; as lines, and as a file that is read while it is
+// sent.
 import type { GivenMembers } from './input.ts';
 import { allRows } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';
@@ -20,8 +21,8 @@ function csvLine(values: readonly unknown[]): string {
 }
 
 /**
- * What a spreadsheet takes for a formula: one of its signs at the beginning, also after white space, invisible characters and quotes;
- * in some locales also full-width signs. If the list separator is a semicolon, one within a cell begins another cell.
+ * A spreadsheet's formula: one of its signs at the beginning, also after what is invisible, in some
+ * locales full-width. A semicolon may begin another cell.
  */
 const FORMULA = /(^|[;\t\r\n])([\s\p{Cf}"'“”‘’«»`]*)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20\u2212])/gu;
 const NEEDS_QUOTES = /[",\r\n;\t]|^\s|\s$/;
@@ -44,7 +45,7 @@ export interface Download {
   readonly pieces: AsyncIterable<string>;
 }
 
-/** All rows as a file. Reads the first ones before anything is sent, so that a store that is down is still a refusal. */
+/** As a file. Reads the first rows before it is sent: a store that is down is a refusal. */
 export async function downloadOf(one: AdminOperation, context: OperationContext, input: GivenMembers): Promise<Download> {
   const { columns, name } = one.listing!.file!;
   const parts = allRows(one, context, input);

@@ -41,7 +41,7 @@ export function text(is: string, test: (value: string) => boolean, description: 
   return Type.Refine(Type.String({ is, description, given }), test, () => is);
 }
 
-/** A short text for people; white space around it is left out by who stores it. `judge` finds what is wrong. */
+/** A short text for people; the store trims it. `judge` finds what is wrong. */
 export function recordText(judge: (text: string) => JudgedText, charactersMax: number, description: string, given: GivenAs = {}) {
   const faultIn = (value: string): string | undefined => {
     const judged = value === '' && given.blank === true ? { text: '' } : judge(value);
@@ -173,7 +173,7 @@ export interface ShownLimits {
   readonly limits?: readonly WindowLimit[] | undefined;
 }
 
-/** `until 2027-01-31T18:00:00Z, 5/s, 100000 characters, from 10.0.0.0/8, only usage:read`; `undefined` if there are none. */
+/** `until 2027-01-31T18:00:00Z, 5/s, from 10.0.0.0/8, only usage:read`; or `undefined`. */
 export function limitsText(limits: ShownLimits): string | undefined {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes, limits: windows = [] } = limits;
   const parts = [

@@ -1,4 +1,5 @@
-// Executes a request with an `Idempotency-Key` once, over all processes of a store: claims it, runs it, keeps its answer.
+// Executes a request with an `Idempotency-Key` once, over all processes of a store: claims it, runs
+// it, stores its answer.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -8,12 +9,12 @@ import type { Claimed, IdempotencyRecords, RequestClaim } from '../ports/idempot
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * `stored`: the same request gets the same answer. `forgotten`: nothing was changed, and the key may be used again.
- * `unknown`: something may have been changed, so a repetition runs again, with the same record id.
+ * `stored`: repetitions get the answer. `forgotten`: nothing was changed, and the key is free.
+ * `unknown`: a repetition runs again, with the same record id.
  */
 export type Fate = 'stored' | 'forgotten' | 'unknown';
 
-/** Longer than an operation waits for the store; after a process has died, its request can be repeated after this time. */
+/** Longer than an operation waits for the store; then a dead process's request may be repeated. */
 export const LEASE_MS = 15_000;
 /** How long a repetition waits for the first to end, and how often it looks. */
 const WAIT_MS = 10_000;
@@ -52,7 +53,7 @@ export class IdempotentRequests {
     this.#options = options;
   }
 
-  /** `create` gets the id for the record to create. `running`: another one has been at it for longer than a caller should wait. */
+  /** `create` gets the new record's id. `running`: another is at it for too long. */
   async run<T>(asked: OnceRequest, create: (recordId: string) => Promise<Ran<T>>): Promise<Once<T>> {
     const { now } = this.#options;
     const untilMs = now() + WAIT_MS;

@@ -1,5 +1,5 @@
-// Reads what is given to an operation, as texts or as JSON, by its schema: the one place that finds out what is wrong with it. The words
-// are those of the configuration's faults.
+// Reads what is given to an operation, as texts or as JSON, by its schema: the one place that finds
+// out what is wrong with it. The words are those of the configuration's faults.
 import type { Static, TObject, TSchema } from 'typebox';
 import { faultsOf } from '../config/faults.ts';
 import { shownWord } from '../domain/json-body.ts';
@@ -8,17 +8,17 @@ import { Clone, Default } from '../domain/typebox.ts';
 import { inPath, noId, RefusedError, refused } from './operation.ts';
 import type { AdminOperation, RecordKind, OperationRefusal } from './operation.ts';
 
-/** What a member's schema says beyond JSON Schema: how it is given as text, and what fronts call it. In no document. */
+/** Beyond JSON Schema: how a member is given as text, and its fronts' names. In no document. */
 export interface GivenAs {
   /** The flag of the command; by default the member's name with hyphens. */
   readonly flag?: string;
   /** The switch that says false. */
   readonly flagOff?: string;
-  /** The switch that removes what is set: by `null` if the operation clears it, otherwise by an empty text. */
+  /** The switch that removes what is set: by `null` if that clears it, otherwise by `''`. */
   readonly removes?: string;
   /** Of a text: an empty one is valid, and removes what is set. */
   readonly blank?: true;
-  /** What the flag does, and the switch that says the opposite, where the description is of the member alone. */
+  /** What the flag does, and its opposite, where the description is of the member alone. */
   readonly flagWords?: readonly string[];
   /** What stands for the value in help, or for the operand. */
   readonly value?: string;
@@ -28,7 +28,7 @@ export interface GivenAs {
   readonly hint?: string;
   /** What is used without it, as help describes it. */
   readonly fallback?: string;
-  /** From a text, or from an entry of a list. A text that it cannot read stays as it is, or is refused with better words. */
+  /** From a text, or a list's entry. What it cannot read stays, or is refused in better words. */
   readonly fromText?: (text: string, nowMs: number) => unknown;
   /** Joins the entries of a list that were read one by one. */
   readonly joined?: (entries: readonly unknown[]) => unknown;
@@ -38,7 +38,7 @@ export interface GivenAs {
   readonly only?: 'command' | 'programs';
   /** People may name a team by another word than its id (`matchingTeam`); programs may not. */
   readonly matching?: true;
-  /** A key: the command reads it from standard input, if nothing else is given, and has no flag for it. */
+  /** A key: the command reads it from standard input, if nothing else is given, without a flag. */
   readonly secret?: true;
   /** The command cannot do without it. */
   readonly required?: true;
@@ -92,7 +92,7 @@ function single({ type, given }: InputField, text: string, nowMs: number): unkno
   return type === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text;
 }
 
-/** The input; throws what is wrong with it. A member that is `null` removes what stands there, if the operation clears it. */
+/** Throws what is wrong with it. A `null` removes what stands there, if that clears it. */
 export function checked(operation: AdminOperation, given: GivenMembers, nowMs: number): Static<TObject> {
   const fields = fieldsOf(operation);
   for (const [name, value] of Object.entries(given)) {

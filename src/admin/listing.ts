@@ -1,4 +1,5 @@
-// Lists: a page with the cursor that continues it, all rows piece by piece, and how rows are read of records in order, or of teams.
+// Lists: a page with the cursor that continues it, all rows piece by piece, and how rows are read
+// of records in order, or of teams.
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { answered } from '../domain/store-unavailable.ts';
@@ -11,7 +12,7 @@ import type { AdminOperation, ListEntry, ListedPage, ListPiece } from './operati
 
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
-/** A page ends after so many records or teams, however few rows they have: most of 100,000 teams may have none. */
+/** After so many records or teams, however few rows: most of 100,000 teams may have none. */
 const CHECKED_MAX = 5000;
 /** With a filter: how many are read together, which holds the event loop for some milliseconds. */
 const FILTERED_TOGETHER = 50;
@@ -79,8 +80,8 @@ export interface RowPart {
 }
 
 /**
- * After this much work an export rests, so that it uses at most a sixth of its process, and the store has time for callers too: they
- * wait for a piece of it now and then, not for one after the other.
+ * After so much work an export rests: at most a sixth of its process, and callers wait for a piece
+ * of it now and then, not for one after the other.
  */
 const PIECE_MS = 0.5;
 const REST = 5;
@@ -140,7 +141,7 @@ interface RowOfTeam<Row, At> {
 
 /** What is read of a team, and the rows that are made of it. */
 interface OfTeams<Found, Row, At> {
-  /** How many teams are read together at most: what is read of them is in memory at once, and a database may be busy for as long. */
+  /** Read together at most: it is in memory at once, and a database may be busy for as long. */
   readonly atOnceMax: number;
   readonly find: (teamId: string) => Promise<Found | undefined | StoreUnavailable>;
   /** The next teams in the order of their ids; fewer than asked for only at the end. */

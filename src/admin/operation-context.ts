@@ -46,7 +46,7 @@ export interface AdminOptions {
   readonly nowMs?: () => number;
   /** Without it, refusals are not reported. */
   readonly refusals?: RefusalDays;
-  /** Called after each change to an existing team or key, made or not, before it is reported: what a gateway remembers is outdated. */
+  /** After each change to an existing team or key: what a gateway remembers is outdated. */
   readonly onChange?: (() => void | Promise<void>) | undefined;
   /** Who makes the changes, for the audit; `undefined` for read-only use. */
   readonly actor?: string;

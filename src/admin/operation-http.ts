@@ -1,4 +1,5 @@
-// An operation as a route of the admin API: its row in the table of routes, and the answer to a request.
+// An operation as a route of the admin API: its row in the table of routes, and the answer to a
+// request.
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { downloadOf } from './csv.ts';
 import type { Download } from './csv.ts';
@@ -17,7 +18,7 @@ export interface AdminRoute {
   /** The `operationId`. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/admin/v1`; `{id}`, `{name}` and `{tag}` stand for one segment, the last one percent-encoded. */
+  /** Below `/admin/v1`; `{id}`, `{name}` and `{tag}` are segments, the last percent-encoded. */
   readonly path: string;
   readonly body?: TObject;
   readonly status: 200 | 201 | 204;
@@ -110,7 +111,7 @@ interface Asked {
   readonly attempt: OperationAttempt;
 }
 
-/** From path, query and body, all checked together; with the input, which the log line of a change names. */
+/** From path, query and body, checked together; the log line of a change names the input. */
 export async function answerTo(
   one: AdminOperation,
   context: OperationContext,

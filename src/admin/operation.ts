@@ -1,5 +1,6 @@
-// An operation of operators: what it takes, what it answers, what it does, and how it is shown. Routes of the admin API, its OpenAPI
-// document, commands, and pages of the console are derived from it.
+// An operation of operators: what it takes, what it answers, what it does, and how it is shown.
+// Routes of the admin API, its OpenAPI document, commands, and pages of the console are derived
+// from it.
 import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox';
 import { answered } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -7,14 +8,14 @@ import { Type } from '../domain/typebox.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
 import type { OperationContext, Plans } from './operation-context.ts';
 
-/** Why an operation is not carried out, in words that follow the name of `field` if there is one, without a full stop. */
+/** Why it is not carried out, in words that follow the name of `field`, if there is one. */
 export interface OperationRefusal {
   readonly kind: 'refused';
   readonly code: 'not_found' | 'validation_error';
   /** A member of the input. In `words`, `{name}` stands for another one, as each front calls it. */
   readonly field?: string | undefined;
   readonly words: string;
-  /** For the command line: the same with the id that was given, and where the right ones are found. */
+  /** For the command line: the same with the given id, and where the right ones are found. */
   readonly named?: string | undefined;
   /** What else is wrong with the input. */
   readonly more?: readonly OperationRefusal[];
@@ -25,7 +26,7 @@ export interface OperationRefusal {
 export interface Done<T> {
   readonly kind: 'done';
   readonly value: T;
-  /** Whether a replica of the store has the change; `undefined` if that does not matter, or if the store has none. */
+  /** Whether a replica has the change; `undefined` if that does not matter, or there is none. */
   readonly replicated?: boolean | undefined;
   /** Members of the audit line in the log, besides the team of the path. */
   readonly audit?: Readonly<Record<string, string | number>> | undefined;
@@ -55,10 +56,10 @@ export type Cell =
   | { readonly kind: 'day'; readonly at: string }
   /** How long ago, with the time itself; `null` for never. */
   | { readonly kind: 'ago'; readonly at: string | null }
-  /** Their names and beginnings are looked up where only the ids are known. A deleted team has the name `null`. */
+  /** Looked up where only ids are known. A deleted team has the name `null`. */
   | { readonly kind: 'team'; readonly id: string; readonly name?: string | null }
   | { readonly kind: 'key'; readonly id: string; readonly teamId: string; readonly label?: string | null; readonly display?: string }
-  /** What is used of a limit, and when that begins anew; `what` names it for those who do not see the bar. */
+  /** What is used of a limit, and when that begins anew; `what` names it beside the bar. */
   | { readonly kind: 'share'; readonly what: string; readonly used: number; readonly of: number; readonly until?: string }
   | { readonly kind: 'money'; readonly minor: number; readonly currency: string }
   /** A cell with more below it. */
@@ -90,13 +91,13 @@ export interface ListedPage<Row> {
   readonly rows: readonly Row[];
   /** Where the next page begins; any JSON value. */
   readonly next: unknown;
-  /** If the page ended because so many were checked: it may have fewer rows than asked for, or none. */
+  /** If so many were checked that the page ended: it may have fewer rows than asked, or none. */
   readonly checkedMax: number | undefined;
   /** Names of teams that this page is about and whose rows are still to come. */
   readonly missing: readonly string[];
 }
 
-/** A row with its place, behind which a later reading goes on; or a team whose rows are still to come, before those that it has. */
+/** With its place, from where a later reading goes on; or a team before its rows. */
 export type ListEntry<Row> = { readonly row: Row; readonly at: unknown } | { readonly missing: string };
 
 /** What was read of the store together. */
@@ -109,7 +110,7 @@ export interface ListPiece<Row> {
 }
 
 interface Listing<Input, Row> {
-  /** Pages and files are read by this: rows in their order, from behind a place on. `size` is how many rows are needed at most. */
+  /** For pages and files: rows in order, from behind a place. `size` is needed at most. */
   readonly read: (context: OperationContext, input: Input, after: unknown, size: number) => AsyncGenerator<ListPiece<Row>, void, void>;
   readonly file?: RowFile<Input, Row>;
   /** How missing rows are reported: a member beside the rows, and a sentence. */
@@ -195,7 +196,7 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly run?: (context: OperationContext, input: Static<Input>, attempt?: OperationAttempt) => Promise<Done<unknown>>;
   /** Instead of `run`. */
   readonly listing?: Listing<Static<Input>, Static<Row>>;
-  /** `undefined` if nothing is asked. Who is asked and goes on gives `confirm`, if the input has it. */
+  /** `undefined` if nothing is asked. Who goes on gives `confirm`, if the input has it. */
   readonly asks?: (context: OperationContext, input: Static<Input>) => Promise<AskedBefore | undefined>;
   /** What always asks, as the message without a terminal names it: `deleting a glossary`. */
   readonly asking?: string;

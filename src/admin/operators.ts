@@ -1,5 +1,5 @@
-// The operators in the configuration: who has a token, or a role by a group of a provider, and what they may currently do; and how
-// many wrong tokens an address may send.
+// The operators in the configuration: who has a token, or a role by a group of a provider, and what
+// they may currently do; and how many wrong tokens an address may send.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { GroupRoles, Operator, OperatorRole, OperatorToken } from '../domain/operator.ts';
 import type { ProvenPerson } from '../ports/identity-provider.ts';
@@ -27,7 +27,7 @@ export class Operators {
     this.#groups = groups;
   }
 
-  /** Tokens that are not among these, and people in none of the groups, are refused from now on, and sessions begun with them end. */
+  /** Other tokens, and people in none of the groups, are refused, and their sessions end. */
   replace(operators: readonly OperatorToken[], groups?: GroupRoles): void {
     this.#known = knownOf(operators);
     this.#groups = groups;
@@ -61,7 +61,7 @@ export class Operators {
     return this.#known.some((operator) => operator.name.toLowerCase() === name.toLowerCase()) ? `oidc:${name}` : name;
   }
 
-  /** Compares all digests, which have the same length, so that the time reveals nothing about the token. */
+  /** Compares all digests, of the same length, so that the time reveals nothing of the token. */
   #byDigest(sought: Buffer): KnownOperator | undefined {
     let found: KnownOperator | undefined;
     for (const operator of this.#known) {
@@ -90,10 +90,10 @@ interface SignInOptions {
   readonly now: () => number;
 }
 
-/** The operator with the token. `wait`: the token is wrong, and there were too many wrong ones recently. */
+/** `wait`: the token is wrong, and there were too many wrong ones recently. */
 type SignIn = KnownOperator | 'wrong' | 'wait';
 
-/** Finds the operator with a token. After too many wrong ones from an address the answer is `wait`, unless the token is right. */
+/** After too many wrong tokens of an address it is `wait`, unless the token is right. */
 export class SignInAttempts {
   readonly #operators: Operators;
   readonly #wrong: RecentFailures;
@@ -118,7 +118,7 @@ const ADDRESSES_MAX = 10_000;
 
 export class RecentFailures {
   readonly #now: () => number;
-  /** The times of each address's failures, oldest first; addresses in the order of their last one. */
+  /** Of each address's failures, oldest first; addresses in the order of their last one. */
   readonly #failed = new Map<string, number[]>();
 
   /** `now` is a monotonic clock in milliseconds. */

@@ -20,7 +20,7 @@ interface PlanChange extends NumberChange {
 export interface TeamsBehind {
   /** Teams on the plan. */
   readonly members: number;
-  /** What is to be changed: of those that have other numbers, and of teams for which the plan waits with other numbers. */
+  /** Those with other numbers, and those for which the plan waits with other numbers. */
   readonly behind: readonly TeamBehind[];
   readonly changes: readonly PlanChange[];
   /** What changes that take effect at once make costlier. */
@@ -58,7 +58,7 @@ export async function teamsBehind(teams: TeamRegistry, plan: NonNullable<TeamCha
   return { members, behind, changes: [...changes.values()], costlier: costlier.sum };
 }
 
-/** What applying a plan changes of a team. A waiting change to another plan stays, because the team leaves this one then. */
+/** Of a team. A waiting change to another plan stays, because the team leaves this one then. */
 function changeOf(
   { plan, limits: held, nextPlan }: Team,
   applied: NonNullable<TeamChange['plan']>,

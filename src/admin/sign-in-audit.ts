@@ -1,4 +1,5 @@
-// Records who has come into the console and who was refused, in the store's audit. A store that is away keeps nobody out.
+// Records who has come into the console and who was refused, in the store's audit. A store that is
+// away keeps nobody out.
 import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditedSignIn } from '../domain/audit-entry.ts';
 import type { SignInRefusal } from '../domain/sign-in-attempt.ts';
@@ -9,7 +10,7 @@ import type { KnownOperator } from './operators.ts';
 import type { ProvenPerson } from '../ports/identity-provider.ts';
 
 const WINDOW_MS = 60_000;
-/** Refusals that are recorded within a minute: someone with many addresses must not fill the store. */
+/** Recorded within a minute: someone with many addresses must not fill the store. */
 const REFUSALS_MAX = 100;
 /** The name of an actor who is not known; no operator can have it. */
 const UNKNOWN = '?';

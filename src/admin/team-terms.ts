@@ -1,4 +1,5 @@
-// Checks a new team, or a change of a team, against the plans of the configuration: what it comes to, or why it is refused.
+// Checks a new team, or a change of a team, against the plans of the configuration: what it comes
+// to, or why it is refused.
 import { hash } from 'node:crypto';
 import { nearest } from '../config/nearest.ts';
 import { amountText, MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';
@@ -22,7 +23,7 @@ export interface TeamEdit {
   /** `null` removes it. */
   readonly reference?: string | null | undefined;
   readonly plan?: string | undefined;
-  /** When `plan` takes effect; `never` takes back the change that waits for the end of the period. By default `now`. */
+  /** `never` takes back the change that waits for the end of the period. By default `now`. */
   readonly when?: PlanTime | undefined;
   /** Negative to deduct credit, which needs a reason. */
   readonly add_credit_minor?: number | undefined;

@@ -1,4 +1,5 @@
-// What commands ask of who runs them: ids and keys as they were given, and a word typed before what cannot be undone is done.
+// What commands ask of who runs them: ids and keys as given, and a word before what cannot be
+// undone.
 import { noId } from '../admin/operation.ts';
 import type { AskedBefore } from '../admin/operation.ts';
 import { matchesKeyPattern } from '../domain/api-key.ts';
@@ -37,15 +38,15 @@ export const YES_COSTLIER: Flag = {
 };
 
 /**
- * Called before anything is opened. `what` is the command as the message names it. Throws a `UsageError` if nobody can be asked:
- * a script that lost its terminal must not delete what a person would have been asked about.
+ * Before anything is opened. `what` is the command in messages. Throws a `UsageError`: a script
+ * that lost its terminal must not delete what a person would have been asked about.
  */
 export function requireConfirmable(context: CommandContext, what: string): void {
   if (context.on('yes') || context.io.asks) return;
   throw new UsageError(`${what} asks before it changes anything, and there is no terminal to ask at; use --yes as well`);
 }
 
-/** `does` may be lines, each with its end. Throws a `CommandFailure`, with nothing done, if the operator types something else. */
+/** `does` may be lines. Throws a `CommandFailure`, with nothing done, for another answer. */
 export async function confirm(context: CommandContext, { does, word, wordIs }: AskedBefore): Promise<void> {
   if (context.on('yes')) return;
   const answer = await context.io.line(`${does}${does.endsWith('\n') ? '' : ' '}Type ${wordIs} to continue: `);

@@ -1,5 +1,5 @@
-// The definition of a command: name, help, flags, and the context in which it runs; for commands about the
-// gateway also the whole configuration, refused with all faults at once.
+// The definition of a command: name, help, flags, and the context in which it runs; for commands
+// about the gateway also the whole configuration, refused with all faults at once.
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ValidSettings } from '../app/judge.ts';
@@ -36,7 +36,7 @@ export interface Command {
   readonly makesStore?: true;
   /** Complete command lines. */
   readonly examples: readonly string[];
-  /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for an error that a user can fix. */
+  /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for a user's error. */
   run(context: CommandContext): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// All commands, in the order of help. Own ones load their files when they run, operations when their first word is given.
+// All commands, in the order of help. Own ones load their files when they run, operations when
+// their first word is given.
 import type { AdminOperation } from '../admin/operation.ts';
 import type { Command, ListedCommand } from './command.ts';
 

@@ -103,10 +103,10 @@ function wrapped(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** After a quote or a colon: not the prefix of an error message, which names the command that failed. */
+/** After a quote or a colon: not the prefix of a message, which names the failed command. */
 const HINT = /(?<="|: |^ {2})lingate (?=[a-z]|COMMAND\b|--)/gm;
 
-/** Shows commands as they can be typed here: by npm in a checkout, by npx beside a package, otherwise as they are. */
+/** As they can be typed here: by npm in a checkout, by npx beside a package, or plainly. */
 export function typed(text: string, env: Environment): string {
   const start = startOf(env);
   return start === 'lingate' ? text : text.replaceAll(HINT, `${start} `);

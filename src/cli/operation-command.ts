@@ -1,4 +1,5 @@
-// A command from an operation: its flags and operands, its help, how it reads them, what it asks, and what it prints.
+// A command from an operation: its flags and operands, its help, how it reads them, what it asks,
+// and what it prints.
 import { checked, fieldsOf, valueOf, wordsWith } from '../admin/input.ts';
 import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
 import { allRows } from '../admin/listing.ts';
@@ -180,7 +181,7 @@ function onePart(rows: readonly unknown[]): readonly RowPart[] {
   return [{ rows, checked: 0, missing: [] }];
 }
 
-/** Who cannot be asked is refused: a script that lost its terminal must not change what a person would have been asked about. */
+/** A script that lost its terminal must not change what a person would be asked about. */
 async function confirmed(one: AdminOperation, asked: AskedBefore, context: CommandContext): Promise<void> {
   if (!context.io.asks) {
     const otherwise = one.instead === undefined ? '' : `, or ${wordsWith(one.instead, (name) => `--${flagOf(name, fieldsOf(one))}`)}`;

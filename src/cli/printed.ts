@@ -1,4 +1,5 @@
-// What commands print: tables, labelled lines, and the rows of lists as they are read: as a table, as JSON or as CSV.
+// What commands print: tables, labelled lines, and the rows of lists as they are read: as a table,
+// as JSON or as CSV.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { csvOf } from '../admin/csv.ts';
 import { span } from '../admin/fields.ts';
@@ -193,7 +194,7 @@ function shown(cell: Cell, nowMs: number): string {
     case 'day':
       return cell.at;
     case 'ago':
-      // With the exact time, because a rotation waits until it stops changing. A time in the future, by a slow clock, counts as now.
+      // Exact, because a rotation waits until it stops. A future time, by a slow clock, is now.
       return cell.at === null ? 'never' : `${span(Math.max(0, nowMs - Date.parse(cell.at)))} ago (${cell.at})`;
     case 'team':
       return cell.name ?? cell.id;

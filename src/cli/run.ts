@@ -1,5 +1,5 @@
-// Runs one command line: finds the command, parses its arguments, and turns its result into an exit status. A wrong argument is
-// reported in one line that says what would be right.
+// Runs one command line: finds the command, parses its arguments, and turns its result into an exit
+// status. A wrong argument is reported in one line that says what would be right.
 import { parseArgs } from 'node:util';
 import { versionOf } from '../app/version.ts';
 import type { Config } from '../config/config.ts';
@@ -192,7 +192,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   return { operands, values };
 }
 
-/** Not in the parser's strict mode, whose messages do not say what was intended; `take` checks the arguments instead. */
+/** Not strict: the parser's messages do not say what was intended. `take` checks instead. */
 function tokensOf(argv: readonly string[], flags: Flags) {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { kind }]) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }]),

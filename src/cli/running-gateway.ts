@@ -1,5 +1,5 @@
-// Asks what listens on an address of the configuration: a running gateway, through its admin API, for what only its processes know;
-// or another program, which would keep one from starting.
+// Asks what listens on an address of the configuration: a running gateway, through its admin API,
+// for what only its processes know; or another program, which would keep one from starting.
 import { once } from 'node:events';
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { CommandFailure } from './command.ts';
 import type { CommandContext, Flags } from './command.ts';
 
-/** Where the gateway is; its token comes from the configuration, or from this variable if that has none. */
+/** Its token comes from the configuration, or from this variable if that has none. */
 const TOKEN_VARIABLE = 'LINGATE_ADMIN_TOKEN';
 
 export const GATEWAY_FLAGS: Flags = {
@@ -25,8 +25,8 @@ export const GATEWAY_FLAGS: Flags = {
 const ANSWER_MS_MAX = 10_000;
 
 /**
- * The JSON answer of the running gateway to a GET of a path below `/admin/v1`. Rejects with a `CommandFailure` that says what to do, also
- * if there is no token, and with a `ConfigError` for one that cannot be read.
+ * The running gateway's JSON for a path below `/admin/v1`. Rejects with a `CommandFailure` that
+ * says what to do, and with a `ConfigError` for an unreadable token.
  */
 export async function askGateway({ io }: CommandContext, config: Config, path: string): Promise<unknown> {
   // Imported here: help needs none of the YAML parser.
@@ -78,7 +78,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
 
 const LOOK_MS_MAX = 1000;
 
-/** Whether another program listens there: `isGateway` judges the answer to a GET of the path. Nothing is sent but that. */
+/** Whether another program listens there: `isGateway` judges its answer to one GET. */
 export async function isTaken(
   address: NetworkAddress,
   { path, secure }: { readonly path: string; readonly secure: boolean },

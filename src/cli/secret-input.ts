@@ -1,4 +1,5 @@
-// Reads a secret from standard input: all of a pipe or file, or one line at a terminal, without echo.
+// Reads a secret from standard input: all of a pipe or file, or one line at a terminal, without
+// echo.
 import { constants } from 'node:os';
 import type { ReadStream } from 'node:tty';
 
@@ -9,7 +10,7 @@ const CONTROL_D = '\u0004';
 const ENDS = ['\r', '\n', CONTROL_D];
 const BACKSPACES = ['\u007f', '\b'];
 
-/** Returns the secret without surrounding white space. `write` goes to standard error: standard output is for results. */
+/** Trimmed. `write` goes to standard error: standard output is for results. */
 export async function readSecret(
   input: Pick<ReadStream, 'isTTY' | 'setRawMode' | 'destroy'> & AsyncIterable<unknown>,
   write: (text: string) => void,
@@ -17,7 +18,7 @@ export async function readSecret(
   interrupt: () => void = () => process.exit(128 + constants.signals.SIGINT),
 ): Promise<string> {
   if (!input.isTTY) return (await gathered(input)).trim();
-  // In raw mode the terminal does not echo. Set before the prompt, so that not even a fast paste is shown.
+  // No echo; before the prompt, so that not even a fast paste is shown.
   input.setRawMode(true);
   try {
     write(prompt);

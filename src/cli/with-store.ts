@@ -1,5 +1,5 @@
-// Opens the configured store for a command, and turns refusals of its operations into error messages; has plugins delete what
-// they share.
+// Opens the configured store for a command, and turns refusals of its operations into error
+// messages; has plugins delete what they share.
 import { hostname, userInfo } from 'node:os';
 import { placeText, wordsWith } from '../admin/input.ts';
 import type { InputFields } from '../admin/input.ts';
@@ -17,7 +17,7 @@ import { CommandFailure } from './command.ts';
 import type { CommandContext } from './command.ts';
 import { typed } from './help.ts';
 
-/** Rejects with a `StoreError` if the store cannot be opened, and with a `CommandFailure` if there is none. */
+/** Rejects with a `StoreError` if it cannot be opened, with a `CommandFailure` if there is none. */
 export async function withStore<T>(
   context: CommandContext,
   use: (store: Store, config: Config, nowMs: () => number) => Promise<T>,
@@ -70,7 +70,7 @@ export async function withAdmin(context: CommandContext, use: (on: OperationCont
   await withStore(context, async (store, config, nowMs) => {
     const { documentsOf, refusalDaysOf } = await import('../app/configured-store.ts');
     const documents = () => documentsOf(store, nowMs);
-    // Running gateways clear their caches themselves; this clears what they share, in case none is running.
+    // Running gateways clear their own caches; this clears shared ones, in case none is running.
     const forget = async (teamId: string) =>
       (await forgetInPlugins(config, teamId)).flatMap(({ plugin, failed }) => (failed ? [plugin] : []));
     const tags = { registry: store.tagSettings, most: () => config.limits.tags };

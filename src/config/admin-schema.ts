@@ -1,4 +1,5 @@
-// The configuration's section `admin`: tokens of operators, and the provider by which people sign in to the console.
+// The configuration's section `admin`: tokens of operators, and the provider by which people sign
+// in.
 import { OPERATOR_NAME } from '../domain/operator.ts';
 import { Type } from '../domain/typebox.ts';
 import type { Fault } from './config-error.ts';

@@ -1,4 +1,5 @@
-// What a reload takes over: members whose schema says so. Every other keeps its value, and its change waits for a restart.
+// What a reload takes over: members whose schema says so. Every other keeps its value, and its
+// change waits for a restart.
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, labelOf } from './config-error.ts';
 import { ENGINE_URLS, toConfig, namedFiles } from './config.ts';
@@ -22,7 +23,7 @@ interface EngineMembers {
 }
 const ENGINE: ReloadSchema = ConfigFile.properties.engine;
 
-/** The configuration from now on, and the changed members that keep their old values, by their names in the file. */
+/** From now on, and the changed members that keep their old values, as named in the file. */
 export function reloadOf(running: Config, next: Config): { readonly config: Config; readonly waiting: readonly string[] } {
   const waiting: string[] = [];
   const { engine: _engine, engines: _engines, routing: _routing, ...others } = ConfigFile.properties;
@@ -37,8 +38,8 @@ export function reloadOf(running: Config, next: Config): { readonly config: Conf
 }
 
 /**
- * What a reload never takes away: that is more likely half a file than a wish, and without them defaults would apply, such as an
- * engine at the default address, which would get the texts of callers. Names in one row stand in for each other.
+ * What a reload never takes away: it is likely half a file, and a default engine would get callers'
+ * texts. Names in one row stand in for each other.
  */
 const REQUIRED_SECTIONS = [['engine', 'engines'], [ENGINE_URLS, 'engines'], ['plans'], ['store'], ['admin'], ['plugins']] as const;
 
@@ -56,7 +57,7 @@ export function assertNoSectionLost({ sources: { written } }: Config, { file, so
   ]);
 }
 
-/** A section with the members of `next` that a reload takes; `place` is its path, with a dot at the end. */
+/** With the members of `next` that a reload takes; `place` is its path, with a dot at the end. */
 function taken({ properties = {} }: ReloadSchema, running: Values, next: Values, place: string, waiting: string[]): Values {
   const members = Object.entries(properties as Readonly<Record<string, ReloadSchema>>).map(([name, schema]) => {
     const [before, now] = [running[name], next[name]];
@@ -74,7 +75,7 @@ function isSection(value: unknown): value is Values {
   return typeof value === 'object' && value !== null;
 }
 
-/** Engines are only added and removed at the start; rules that name one that is not there yet wait too. */
+/** Only added and removed at the start; rules that name one that is not there wait too. */
 function takenEngines(running: EngineMembers, next: EngineMembers, waiting: string[]): EngineMembers {
   const { engine, engines, routing } = running;
   if (engines === undefined || next.engines === undefined) {
@@ -97,7 +98,7 @@ function takenEngines(running: EngineMembers, next: EngineMembers, waiting: stri
   return { engine, engines: Object.fromEntries(merged) as typeof engines, routing: isRoutable ? next.routing : routing };
 }
 
-/** The latest contents of every file that the configuration names: what waits for a restart may name files that `next` does not. */
+/** Of every named file: what waits for a restart may name files that `next` does not. */
 function filesOf(config: Config, running: FileContents, next: FileContents): FileContents {
   return new Map(
     namedFiles(config).flatMap((path) => {

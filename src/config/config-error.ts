@@ -7,7 +7,7 @@ export interface Fault {
   readonly reason: string;
 }
 
-/** Each line has path, value and reason, and can be printed as it is: without credentials, on one line. */
+/** With path, value and reason; can be printed as it is: one line without credentials. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly lines: readonly string[];

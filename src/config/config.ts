@@ -1,4 +1,5 @@
-// The configuration as the program uses it: validated, with our own names and units, and with paths resolved.
+// The configuration as the program uses it: validated, with our own names and units, and with paths
+// resolved.
 import { isAbsolute } from 'node:path';
 import type { EngineCap } from '../ports/engine-use.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
@@ -31,7 +32,7 @@ export interface ConfigOrigins {
   readonly warnings: readonly string[];
   /** The sections that the file has, and `engine.urls`. */
   readonly written: readonly string[];
-  /** The configuration's file and those that it names, as they were read. Nothing reads them again, also in a worker that starts later. */
+  /** As they were read, with the named files. Nothing reads them again, also no later worker. */
   readonly files: FileContents;
 }
 
@@ -40,15 +41,15 @@ const OPS_PORT = 9090;
 /** A request's time besides its attempts, if not configured: mostly for the body to arrive. */
 const BESIDES_ATTEMPTS_MS = 10_000;
 export const SECOND_MS = 1000;
-/** The most bytes of one code point in JSON: a control character is written as six bytes, all others as at most four. */
+/** Of a code point in JSON: a control character is six bytes, others are at most four. */
 const JSON_BYTES_MAX = 6;
 
-/** In `ConfigOrigins.written`: without them there is a default address, which would get the texts of callers. */
+/** In `ConfigOrigins.written`: a default address would get the texts of callers. */
 export const ENGINE_URLS = 'engine.urls';
 
 /**
- * The members of the file by their own names, with defaults, variables and flags; those that others follow from, or that are paths,
- * are resolved. `languagesFile` is an absolute path.
+ * The file's members with defaults, variables and flags; paths and what others follow from are
+ * resolved. `languagesFile` is an absolute path.
  */
 export function toConfig(raw: ConfigFile, file: string, sources: ConfigOrigins, languagesFile: string, languages: LanguageTable) {
   const { engine: _engine, ...members } = raw;
@@ -101,7 +102,7 @@ function engineOf(name: string, place: string, engine: WrittenEngine, bodyBytes:
     place,
     /** Without credentials, and without a slash at the end. */
     urls: engine.urls.map(withoutSlash) as readonly string[],
-    /** Which pairs are offered; `undefined`: `ask` if the protocol's engines can report them, otherwise `any`. */
+    /** Pairs on offer; `undefined`: `ask` if the protocol's engines can report them, else `any`. */
     pairs: engine.pairs as 'any' | 'ask' | readonly string[] | undefined,
     /** What may be sent to it in each window, over all gateways. */
     characters: engine.characters satisfies EngineCap | undefined,
@@ -110,7 +111,7 @@ function engineOf(name: string, place: string, engine: WrittenEngine, bodyBytes:
   };
 }
 
-/** The documentation on the ops listener: callers should not reach it, but without `public_url` nothing better is known. */
+/** On the ops listener: callers should not reach it, but nothing better is known. */
 export function docsUrlOn({ host, port }: NetworkAddress): string {
   return `http://${reachedAt({ host, port: port === 0 ? OPS_PORT : port })}/docs`;
 }
@@ -152,7 +153,7 @@ export function namedFiles(config: Config): string[] {
   ];
 }
 
-/** Everything of the form `{ file: PATH }`: whether it is a secret is only known with the schemas of protocols. */
+/** All of the form `{ file: PATH }`: only protocols' schemas know which are secrets. */
 function secretFiles(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const members = Object.entries(value);

@@ -1,4 +1,5 @@
-// The schema of engines in a configuration: one in `engine`, or several by name in `engines` and the rules of `routing`.
+// The schema of engines in a configuration: one in `engine`, or several by name in `engines` and
+// the rules of `routing`.
 import type { Static } from 'typebox';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
@@ -37,7 +38,7 @@ const engineMembers = {
   // By default, what the protocol's engines support.
   pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS, ...reloaded }), isPairs, () => PAIRS)),
   characters: Type.Optional(Type.Object({ per: Type.Enum([...WINDOWS]), most: whole(1, 1_000_000_000_000) }, closed)),
-  // 50 texts is the most of one request, so every engine accepts them; a longer wait would not fit into the lease.
+  // 50 texts are one request's most; a longer wait would not fit into the lease.
   batch: Type.Optional(
     Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),
   ),

@@ -1,4 +1,5 @@
-// Environment variables and flags: values that replace the file's, each with its origin for messages; variables that nothing reads.
+// Environment variables and flags: values that replace the file's, each with its origin for
+// messages; variables that nothing reads.
 import { nearest } from './nearest.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,7 +27,7 @@ const OVERRIDDEN: readonly (readonly [flag: string, variable: string, path: Over
   ['engine-protocol', 'LINGATE_ENGINE_PROTOCOL', ['engine', 'protocol']],
 ];
 
-/** Flags override the environment. An empty variable counts as not set, because container tools leave variables out that way. */
+/** Flags come first. An empty variable is not set: container tools leave them out that way. */
 export function overridesOf(env: Environment, flags: ConfigFlags): Override[] {
   return OVERRIDDEN.flatMap(([name, variable, path]): Override[] => {
     const flag = flags[name];
@@ -44,7 +45,7 @@ function listOf(text: string): string[] {
     .filter((one) => one !== '');
 }
 
-/** The file's value with the overrides. A section that is not an object is left for the schema to refuse. */
+/** The file's value with overrides. A section that is no object is left for the schema. */
 export function withOverrides(file: unknown, overrides: readonly Override[]): unknown {
   if (!isObject(file)) return file;
   const result: Record<string, unknown> = { ...file };
@@ -66,7 +67,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** The variables that an operator sets. */
 const VARIABLES = ['LINGATE_CONFIG', ...OVERRIDDEN.map(([, variable]) => variable), 'LINGATE_UWS_BUILD'];
-/** The admin token under its documented name, whether this configuration has one or not; the README's key for callers; a worker's own. */
+/** The admin token's documented name; the README's key for callers; a worker's own. */
 const ALSO_KNOWN = ['LINGATE_ADMIN_TOKEN', 'LINGATE_KEY', 'LINGATE_WORKER_OF'];
 
 /** Every NAME in a file's value as `{ env: NAME }`. */
@@ -83,7 +84,7 @@ export function variablesNamedIn(value: unknown): Set<string> {
   return found;
 }
 
-/** One line that names all of them, each with what was probably intended; `undefined` if there are none. */
+/** One line that names all, each with what was probably intended; or `undefined`. */
 export function strayVariables(env: Environment, named: ReadonlySet<string>): string | undefined {
   const known = new Set([...VARIABLES, ...ALSO_KNOWN, ...named]);
   const strays = Object.keys(env)
@@ -98,7 +99,7 @@ export function strayVariables(env: Environment, named: ReadonlySet<string>): st
   return `nothing reads ${nearby.join(', ')}; the variables are ${VARIABLES.join(', ')}, and those that the configuration names with { env: NAME }`;
 }
 
-/** Kubernetes sets `NAME_SERVICE_…` and `NAME_PORT…` in every container for each Service: `lingate`, `lingate-ops`, … */
+/** Kubernetes sets `NAME_SERVICE_…` and `NAME_PORT…` for each Service: `lingate`, … */
 function isKubernetes(name: string, env: Environment): boolean {
   if (/^LINGATE_(?:SERVICE_|PORT)/.test(name)) return true;
   const service = /^(LINGATE_\w+?)_(?:SERVICE_|PORT)/.exec(name)?.[1];

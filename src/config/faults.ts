@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'a mapping of names to values',
 };
 
-/** By TypeBox's keyword for the violated rule; any other is reported as a mismatch with what the schema expects. */
+/** By TypeBox's keyword of the violated rule; others are a mismatch with the schema. */
 const REASONS: Readonly<Record<string, (value: unknown, limit: number) => string>> = {
   minimum: (value, limit) => `${shown(value)} is too small; it must be at least ${limit}`,
   maximum: (value, limit) => `${shown(value)} is too large; it must be at most ${limit}`,
@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<string, (value: unknown, limit: number) => string
   uniqueItems: () => 'has an entry twice; leave one out',
 };
 
-/** All faults of a value against a schema. `at` is the path of the value itself, empty for a whole file. */
+/** Of a value against a schema. `at` is the value's own path, empty for a whole file. */
 export function faultsOf(schema: TSchema, value: unknown, at = ''): Fault[] {
   if (Check(schema, value)) return [];
   const errors = Errors(schema, value);

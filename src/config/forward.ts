@@ -1,4 +1,5 @@
-// Forward routes in a configuration, to another server: their schema, the rules between their members, and their settings with secrets.
+// Forward routes in a configuration, to another server: their schema, the rules between their
+// members, and their settings with secrets.
 import type { Static } from 'typebox';
 import { isPlainPath } from '../core/router.ts';
 import { OF_DOCUMENTS, problems } from '../core/problem.ts';
@@ -50,7 +51,7 @@ const mayGoDown = (value: string): boolean => NAME.test(value) && !OURS_DOWN.tes
 /** Whether the operator may add a header with this name to every request. */
 const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'authorization' || mayGoUp(name));
 
-/** Codes that no upstream status may be mapped to, because they are about keys, limits and methods. */
+/** To which no upstream status may be mapped: they are about keys, limits and methods. */
 const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
 const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
   (code) =>
@@ -87,7 +88,7 @@ export interface ForwardConfig extends Omit<ForwardRoute, 'headers'> {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** Faults between members of entries that are valid by themselves. Vendor names are ways to send a key. */
+/** Between valid members of entries. Vendor names are ways to send a key. */
 export function forwardFaults(entries: readonly ForwardEntry[], vendorNames: readonly string[]): Fault[] {
   const taken = new Set<string>();
   return entries.flatMap((entry, index) => {
@@ -131,8 +132,8 @@ export function forwardOf(entry: ForwardEntry, bodyBytes: number, timeoutMs: num
 const Headers = Type.Record(Type.String(), secret('A header of every request.'));
 
 /**
- * Reads the secrets. `own` are the paths of other routes. Throws a `ConfigError` with every missing secret, and every forward
- * route that would hide one of those paths.
+ * Reads the secrets. `own`: other routes' paths. Throws a `ConfigError` with every missing secret,
+ * and every route that would hide such a path.
  */
 export function forwardSettings(routes: readonly ForwardConfig[], own: readonly string[], sources: SecretSources): ForwardRoute[] {
   const faults: Fault[] = [];
@@ -150,7 +151,7 @@ export function forwardSettings(routes: readonly ForwardConfig[], own: readonly 
   return settings;
 }
 
-/** Whether a forward route with this path could match requests for `own`, which may have a parameter. */
+/** Whether a route with this path could match requests for `own`, perhaps with a parameter. */
 function covers(path: string, own: string): boolean {
   const wildcard = path.endsWith('/*');
   const segments = (wildcard ? path.slice(0, -2) : path).split('/');

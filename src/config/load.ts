@@ -1,5 +1,5 @@
-// Loads the configuration: defaults, then the file, the environment and flags; a wrong one is refused with all faults at once,
-// and what is left without them is checked further.
+// Loads the configuration: defaults, then the file, the environment and flags; a wrong one is
+// refused with all faults at once, and what is left without them is checked further.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ import { ConfigFile, LanguagesFile } from './schema.ts';
 import { readText, readYamlFile, valueOfYaml } from './yaml-file.ts';
 
 export interface ConfigSources {
-  /** `--config`, otherwise `LINGATE_CONFIG`, otherwise the file in the package. Relative to the working directory. */
+  /** `--config`, else `LINGATE_CONFIG`, else the package's. Relative to the working directory. */
   readonly file?: string | undefined;
   readonly env: Environment;
   readonly flags?: ConfigFlags;
@@ -103,7 +103,7 @@ export class RefusedConfig extends ConfigError {
   }
 }
 
-/** The members that the file itself has, with the one within a section whose default goes elsewhere. */
+/** Of the file itself, with the one within a section whose default goes elsewhere. */
 function sectionsOf(file: unknown): readonly string[] {
   if (typeof file !== 'object' || file === null) return [];
   return [...Object.keys(file), ...(isWritten(file, ['engine', 'urls']) ? [ENGINE_URLS] : [])];
@@ -167,7 +167,7 @@ function overrideOf(path: string, overrides: readonly Override[]): Override | un
   });
 }
 
-/** The faultless list that was read last: most reloads, and most commands of a process, find it unchanged, and parsing takes longest. */
+/** Read last, without a fault: most reloads and commands find it unchanged, and parsing is slow. */
 let lastLanguages: { readonly text: string; readonly table: LanguageTable } | undefined;
 
 /** Throws a `ConfigError`. */
@@ -230,7 +230,7 @@ function listsOf(value: FileMembers): (readonly [string, readonly unknown[], Fil
   return all.flatMap(([name, list, holder]) => (Array.isArray(list) ? [[name, list as unknown[], holder] as const] : []));
 }
 
-/** Removes the members, and members of sections, with faults; an entry of a list becomes `undefined`. */
+/** Removes members, and those of sections, with faults; a list's entry becomes `undefined`. */
 function leaveOut(value: FileMembers, faults: readonly Fault[]): void {
   const lists = new Map(listsOf(value).map(([name, list]) => [name, list as unknown[]]));
   for (const { path } of faults) {

@@ -1,5 +1,5 @@
-// The settings of traces in force: where they are sent, and how many requests are traced. Standard `OTEL_*` variables win over
-// the configuration's; most of them the SDK's exporter reads itself.
+// The settings of traces in force: where they are sent, and how many requests are traced. Standard
+// `OTEL_*` variables win over the configuration's; most of them the SDK's exporter reads itself.
 import { secret } from '../domain/option-schema.ts';
 import { Type } from '../domain/typebox.ts';
 import type { OtelSettings } from '../ports/telemetry.ts';
@@ -19,8 +19,8 @@ const HEADERS_AT = 'otel.headers';
 const QUEUE = { delayMs: 5000, spansMax: 2048, batchMax: 512 };
 
 /**
- * `undefined` without `otel`, or if `OTEL_SDK_DISABLED` is true or `OTEL_TRACES_EXPORTER` none. Reads secrets. Throws a `ConfigError`
- * that names the member or variable.
+ * `undefined` if `otel` is absent, or off by a standard variable. Reads secrets. Throws a
+ * `ConfigError` that names the member or variable.
  */
 export function otelSettings(config: Config, env: Environment): OtelSettings | undefined {
   const { otel, file, service } = config;
@@ -67,7 +67,7 @@ function whole(name: string, value: string): number {
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
 
-/** What the sampler of the variables means here, where a request is sampled before it has a span. */
+/** What the variables' sampler means here, where a request is sampled before its spans. */
 function samplingOf(otel: NonNullable<Config['otel']>, env: Environment): Pick<OtelSettings, 'sample' | 'followCallers'> {
   const sampler = env['OTEL_TRACES_SAMPLER']?.trim().toLowerCase() ?? '';
   if (sampler === '') return { sample: otel.sample, followCallers: otel.follow_callers };

@@ -1,4 +1,5 @@
-// Loads the plugins that the configuration lists: imports each module, checks its options and problem codes, and runs its setup once.
+// Loads the plugins that the configuration lists: imports each module, checks its options and
+// problem codes, and runs its setup once.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON, registerHooks, stripTypeScriptTypes } from 'node:module';
 import type { LoadFnOutput, ResolveFnOutput, ResolveHookContext } from 'node:module';
@@ -65,7 +66,7 @@ interface ForgetfulPlugin {
   readonly forget: (teamId: string | undefined) => number | undefined | Promise<number | undefined>;
 }
 
-/** Loads the listed plugins without a gateway, and closes them again; they log nothing. Rejects as `loadPlugins` and `use` do. */
+/** Without a gateway, and closes them again; they log nothing. Rejects as `loadPlugins`. */
 export async function withPlugins<T>(entries: readonly PluginEntry[], use: (plugins: LoadedPlugins) => T | Promise<T>): Promise<T> {
   const plugins = await loadPlugins(entries);
   try {
@@ -79,7 +80,7 @@ type Definition = PluginDefinition<TSchema, string>;
 
 const SHIPPED_BELOW = 'lingate/plugins/';
 
-/** Throws a `ConfigError` that names every plugin that cannot be loaded, and why; the others are then closed. */
+/** Throws a `ConfigError` that names every plugin that fails, and why; the others are closed. */
 export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): Promise<LoadedPlugins> {
   const loaded: NamedParts[] = [];
   const names = new Set<string>();
@@ -219,7 +220,7 @@ function firstLine(error: unknown): string {
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 
-/** The faults of a plugin's codes, one line each; `taken` are the codes of the plugins before it. */
+/** Of a plugin's codes, one line each; `taken` are the codes of plugins before it. */
 function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProblem>): string[] {
   if (declared === undefined) return [];
   if (typeof declared !== 'object' || declared === null) return ['problems: must be an object of codes'];
@@ -264,7 +265,7 @@ function kindOf({ status, title, retry, meaning = `${title}.`, advice }: PluginP
   return { status, title, meaning, advice: advice ?? usual, retry, members: {}, headers, dashboardOnly: false };
 }
 
-/** `host.refuse` of a plugin with these codes. Throws for a code that it has not declared, which is a bug in the plugin. */
+/** `host.refuse` of a plugin. Throws for a code that it has not declared, which is its bug. */
 function refuseBy(own: ReadonlyMap<string, LoadedProblem>) {
   return (code: string, detail: string, fields?: Readonly<Record<string, string | number>>): Refusal => {
     const kind = own.get(code)?.kind;
@@ -290,8 +291,8 @@ let lookingFrom: string | undefined;
 let hooked = false;
 
 /**
- * Rejects as `import` does. `module` is an absolute path, or the name of a package, which is resolved as if imported by `from`, an
- * absolute path; `lingate/plugins/…` are the gateway's own.
+ * Rejects as `import` does. `module` is an absolute path, or a package as `from`, an absolute path,
+ * would import it; `lingate/plugins/…` are the gateway's own.
  */
 async function importPluginModule(module: string, from: string): Promise<{ readonly default?: unknown }> {
   if (!hooked) registerHooks({ resolve: resolvePluginImport, load: loadPluginFile });
@@ -301,18 +302,18 @@ async function importPluginModule(module: string, from: string): Promise<{ reado
   return (await import(url)) as { readonly default?: unknown };
 }
 
-/** The file of a plugin that comes with the gateway, found beside this file and not through `node_modules`. */
+/** Of a plugin that comes with the gateway: beside this file, not through `node_modules`. */
 function shipped(name: string): string | undefined {
   const found = SHIPPED.exec(name);
   return found === null ? undefined : new URL(`../plugins/${found[1]!}${extname(import.meta.url)}`, import.meta.url).href;
 }
 
-/** Whether the name is that of a plugin that comes with the gateway, whether it exists or not. Those provide no engines or stores. */
+/** Whether one of that name would come with the gateway. Those have no engines or stores. */
 export function isShipped(name: string): boolean {
   return SHIPPED.test(name);
 }
 
-/** The names of our plugins, without `lingate/plugins/`, if `name` is like theirs but none of them; `undefined` for any other. */
+/** Of our plugins, without `lingate/plugins/`, if `name` is like theirs but none of them. */
 function shippedInstead(name: string): readonly string[] | undefined {
   const url = shipped(name);
   if (url === undefined || existsSync(fileURLToPath(url))) return undefined;
@@ -333,14 +334,14 @@ function locate(name: string, from: string): string {
 function resolvePluginImport(specifier: string, context: ResolveHookContext, next: NextResolve): ResolveFnOutput {
   if (context.parentURL === import.meta.url) return next(specifier, ourContext(specifier, context));
   if (context.parentURL === undefined || !files.has(context.parentURL)) return next(specifier, context);
-  // By our own import, not by `next` with another `parentURL`: `require` in a CommonJS plugin ignores that.
+  // Not by `next` with another `parentURL`: `require` in a CommonJS plugin ignores that.
   if (OWN.test(specifier)) return { url: import.meta.resolve(specifier), shortCircuit: true };
   const found = next(specifier, context);
   if (BY_PATH.test(specifier)) files.add(found.url);
   return found;
 }
 
-/** Resolves for this file itself: plugins from the file that names them, our own copies from here. */
+/** For this file: plugins from the file that names them, our own copies from here. */
 function ourContext(specifier: string, context: ResolveHookContext): ResolveHookContext {
   if (!OWN.test(specifier)) return lookingFrom === undefined ? context : { ...context, parentURL: lookingFrom };
   return import.meta.url.endsWith('.ts') ? { ...context, conditions: [...context.conditions, SOURCES] } : context;

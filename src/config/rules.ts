@@ -1,4 +1,5 @@
-// Rules between several members of a configuration, including engines and routing, and the check of each plan by its billing.
+// Rules between several members of a configuration, including engines and routing, and the check of
+// each plan by its billing.
 import type { TSchema } from 'typebox';
 import { uselessRules } from '../domain/engine-routing.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
@@ -144,7 +145,7 @@ export function listedTwice(names: readonly string[], pathOf: (index: number) =>
 
 type FileMembers = Readonly<Record<string, unknown>>;
 
-/** If both `engine`, or a flag or variable for it, and `engines` are given. `file` is the file as written, before defaults. */
+/** If `engine`, or a flag for it, and `engines` are given. `file` has no defaults yet. */
 export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fault[] {
   if (typeof file !== 'object' || file === null || (file as FileMembers)['engines'] === undefined) return [];
   const written =
@@ -161,7 +162,7 @@ export function twofoldFaults(file: unknown, overrides: readonly Override[]): Fa
   return written.length > 0 ? written : flags;
 }
 
-/** The faults in the names of engines, and in the rules of `routing` as far as they do not concern languages. */
+/** In the names of engines, and in the rules of `routing` apart from languages. */
 export function engineFaults(config: ConfigFile, known: readonly Fault[]): Fault[] {
   const names = isValid('engines', known) || typeof config.engines === 'object' ? Object.keys(config.engines ?? {}) : [];
   return [...names.flatMap((name) => faultsOfName(name, 'engines', 'an engine')), ...nameFaults(config, known)];

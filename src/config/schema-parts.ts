@@ -2,7 +2,7 @@
 import type { TSchemaOptions } from 'typebox';
 import { Type } from '../domain/typebox.ts';
 
-/** Schemas are only used here, so they may say what a reload does: take the member, or all members of a section that stays. */
+/** What a reload does with schemas of this folder: take the member, or all of a section. */
 export interface Reloading {
   readonly reload?: true | 'members';
 }

@@ -1,4 +1,5 @@
-// The configuration file's schema: members, limits and defaults, with the names that operators write.
+// The configuration file's schema: members, limits and defaults, with the names that operators
+// write.
 import type { Static, TSchema } from 'typebox';
 import { isCurrency, MINOR_MAX } from '../domain/money.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
@@ -46,7 +47,7 @@ export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
   },
 };
 
-/** Prices in minor units per million characters; with the other limits, all their products are exact integers. */
+/** In minor units per million characters; all products with other limits are exact. */
 const PRICE_MAX = 100_000_000;
 const CHARACTERS_MAX = 1_000_000_000_000;
 const LEASE_SECONDS_MAX = 600;
@@ -61,7 +62,7 @@ const isWebhookUrl = (value: string): boolean =>
 const isHostName = (value: string): boolean => /^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252})$/.test(value);
 const isListenAddress = (value: string): boolean => parseNetworkAddress(value) !== undefined;
 
-/** Header names that already have a meaning: as a vendor's name, each would change how requests are read. */
+/** With a meaning already: as a vendor's name, each would change how requests are read. */
 const TAKEN_NAMES =
   /^(?:authorization|bearer|basic|digest|negotiate|proxy-.*|cookie|host|connection|upgrade|te|trailer|transfer-encoding|keep-alive|expect|date|content-.*|accept.*|x-request-id|traceparent|tracestate|user-agent|forwarded|x-forwarded-.*)$/i;
 const isVendorName = (value: string): boolean => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value) && !TAKEN_NAMES.test(value);

@@ -1,4 +1,5 @@
-// Reads secrets from where a configuration says they are: a string, an environment variable or a file. Never prints one.
+// Reads secrets from where a configuration says: a string, an environment variable or a file. Never
+// prints one.
 import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import type { OperatorToken } from '../domain/operator.ts';
 import { isSecret, secret } from '../domain/option-schema.ts';

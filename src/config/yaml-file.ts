@@ -1,4 +1,5 @@
-// Turns a YAML file into a plain value; a syntax error names its line, and an empty file is refused.
+// Turns a YAML file into a plain value; a syntax error names its line, and an empty file is
+// refused.
 import { parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { ConfigError } from './config-error.ts';
@@ -8,7 +9,7 @@ const FILE_BYTES_MAX = 1_048_576;
 const ALIASES_MAX = 100;
 const EMPTY = 'is empty: there is nothing in it but blank lines, comments or null; was it still being written?';
 
-/** `label` names the file in errors; `read` throws as `readFileSync` does. Throws a `ConfigError`. */
+/** `label` names the file; `read` throws as `readFileSync` does. Throws a `ConfigError`. */
 export function readYamlFile(path: string, label: string, read: (path: string) => Buffer): unknown {
   return valueOfYaml(readText(path, label, read), label);
 }
@@ -16,13 +17,13 @@ export function readYamlFile(path: string, label: string, read: (path: string) =
 /** The value that the text of a file has. Throws a `ConfigError`. */
 export function valueOfYaml(text: string, label: string): unknown {
   const document = parseDocument(text, { prettyErrors: true, logLevel: 'error' });
-  // Only the first: what follows a syntax error is mostly its consequence, as after a file that was cut off.
+  // Only the first: what follows is mostly its consequence, as in a file that was cut off.
   const [complaint] = [...document.errors, ...document.warnings];
   if (complaint !== undefined) {
     throw new ConfigError([`${label}: ${place(complaint.linePos?.[0])}${firstLine(complaint.message)}`]);
   }
   const value = plainValue(document, label);
-  // A file that is being written begins as an empty one, so it must not mean that everything has its default.
+  // A file that is being written begins empty, so that must not mean defaults.
   if (value === null || value === undefined) throw new ConfigError([`${label}: ${EMPTY}`]);
   return value;
 }
@@ -65,7 +66,7 @@ function place(position: { readonly line: number; readonly col: number } | undef
   return position === undefined ? '' : `line ${position.line}, column ${position.col}: `;
 }
 
-/** Without the position, which is reported separately, and without the excerpt of the file below it. */
+/** Without the position, which is reported apart, and the file's excerpt. */
 function firstLine(message: string): string {
   return message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:?$/, '');
 }

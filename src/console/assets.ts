@@ -1,4 +1,5 @@
-// The console's files for the browser, read at startup. Their folder's name changes when any of them does, so browsers may cache them.
+// The console's files for the browser, read at startup. Their folder's name changes when any does,
+// so browsers may cache them.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

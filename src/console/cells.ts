@@ -1,5 +1,6 @@
-// Rows of operations as tables and facts: cells as a page shows them, with the names of teams and the beginnings of keys. Tables become
-// cards on a phone: each cell has its column's name, and roles that survive the change of display.
+// Rows of operations as tables and facts: cells as a page shows them, with the names of teams and
+// the beginnings of keys. Tables become cards on a phone: each cell has its column's name, and
+// roles that survive the change of display.
 import { labelOf } from '../admin/input.ts';
 import type { AdminOperation, Cell, RowColumn } from '../admin/operation.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
@@ -194,7 +195,7 @@ async function ofEach<T>(ids: readonly string[], read: (id: string) => Promise<[
   return new Map((await Promise.all([...new Set(ids)].map(read))).flat());
 }
 
-/** The name, with a link to the team's page and the id as a tooltip; the id alone if there is no such team any more. */
+/** With a link to the team's page and the id as a tooltip; the id alone without such a team. */
 export function teamLink(names: TeamNames, teamId: string): Html {
   const name = names.get(teamId);
   return name === undefined ? html`<code>${teamId}</code>` : linkToTeam(teamId, name);
@@ -260,7 +261,7 @@ export function htmlTable({ caption, columns: given, rows, compact = false, wide
   </table>`;
 }
 
-/** Links to the first page, unless this is it, and to the next, if there is one. `first` and `next` are addresses. */
+/** To the first page, unless this is it, and to the next. `first` and `next` are addresses. */
 export function pager(first: string | undefined, next: string | undefined, words: readonly [first: string, next: string]): Html {
   return html`<nav class="pager" aria-label="Pages">
     ${first === undefined ? undefined : html`<a href="${first}">${words[0]}</a>`}

@@ -1,4 +1,5 @@
-// The types of a console page: its row in the table of routes, its handler's input and answer, and the audit line of a change.
+// The types of a console page: its row in the table of routes, its handler's input and answer, and
+// the audit line of a change.
 import type { OperationContext } from '../admin/operation-context.ts';
 import { replicatedWarning } from '../admin/operation.ts';
 import type { Done } from '../admin/operation.ts';
@@ -55,7 +56,7 @@ export interface ConsoleOidc {
 export interface Visit {
   readonly request: OpsRequest;
   readonly requestId: string;
-  /** Variable segments of the path, by their names in the route; only letters, digits, `_` and `-`. */
+  /** Of the path, by their names in the route; only letters, digits, `_` and `-`. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Empty unless the method is POST; its anti-forgery token has been checked. */
   readonly form: Form;
@@ -74,7 +75,7 @@ export interface PageContent {
   readonly section?: Section;
   /** Scripts of ours, and styles besides the console's own. */
   readonly assets?: readonly AssetName[];
-  /** A path or URL that the browser opens at once, from this page; it is for nobody who is signed in, and has no navigation. */
+  /** What the browser opens at once; for nobody who is signed in, without navigation. */
   readonly leadsTo?: string;
 }
 
@@ -125,7 +126,7 @@ export function getForm(path: string, handle: Handler<SignedInVisit>): ConsoleRo
   return { method: 'GET', path, access: 'signed-in', changes: true, handle };
 }
 
-/** A change made by a form of a signed-in operator. Sent again with the same `once`, it gets the first answer. */
+/** By a form of a signed-in operator. Sent again with the same `once`, it gets the first answer. */
 export function post(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
   return { method: 'POST', path, access: 'signed-in', changes: true, handle };
 }

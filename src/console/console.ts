@@ -1,4 +1,6 @@
-// The console: the table of its pages (the navigation's sections are in layout.ts), and its app, which handles a request on the ops listener. Checks who may see a page, whether a form is ours, and that it takes effect once.
+// The console: the table of its pages (the navigation's sections are in layout.ts), and its app,
+// which handles a request on the ops listener. Checks who may see a page, whether a form is ours,
+// and that it takes effect once.
 import { hash } from 'node:crypto';
 import { MAY_ONLY_READ, refusalBy } from '../admin/admin-refusals.ts';
 import { IDEMPOTENCY_KEY } from '../admin/idempotent-requests.ts';
@@ -126,7 +128,7 @@ export class Console implements OpsApp {
     };
   }
 
-  /** A team's answers that lead to its page are dropped; the answer to its deletion, which has only the id, leads to the list. */
+  /** Answers that lead to a team's page are dropped; that of its deletion leads to the list. */
   #forget(teamId: string): void {
     for (const [key, { answer }] of this.#sent) {
       void answer.then((made) => made.kind === 'see' && made.to.includes(teamId) && this.#sent.delete(key));
@@ -164,13 +166,13 @@ export class Console implements OpsApp {
     return this.#once(visit, session, () => this.#run(route, visit, session));
   }
 
-  /** Forms open to everyone also accept the sign-in token: the page may have been shown before the sign-in in another window. */
+  /** Those open to everyone take the sign-in token too: the page may be from before a sign-in. */
   #isOurs(token: string, { access }: ConsoleRoute, session: Session | undefined): boolean {
     if (session !== undefined && isSame(token, session.formToken)) return true;
     return access === 'everybody' && this.#signInTokens.isGood(token);
   }
 
-  /** A form sent twice, by a double click or by going back, takes effect once; the second answer says so. */
+  /** Sent twice, by a double click or going back, it takes effect once, and says so. */
   async #once({ request, form }: Visit, session: Session | undefined, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
     const name = form(ONCE_FIELD);
     if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();

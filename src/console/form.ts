@@ -1,5 +1,5 @@
-// The only place that writes forms: for changes, each with an anti-forgery token, and for searches; their fields, how they are read, which
-// origins are accepted.
+// The only place that writes forms: for changes, each with an anti-forgery token, and for searches;
+// their fields, how they are read, which origins are accepted.
 import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
@@ -50,7 +50,7 @@ export function hiddenField(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
-/** What a form's fields show: the texts by their names, and what was wrong with those that were sent. */
+/** The texts of a form's fields by their names, and what was wrong with those sent. */
 export interface FieldTexts {
   readonly form: Form;
   readonly faults: FieldFaults;
@@ -60,7 +60,7 @@ interface TextOptions {
   readonly hint?: string;
   readonly type?: 'text' | 'password';
   readonly required?: boolean;
-  /** HTML attributes: `autocomplete`, `maxlength`, `inputmode`, …; all names and values are ours. */
+  /** HTML attributes: `autocomplete`, `maxlength`, …; all names and values are ours. */
   readonly more?: Readonly<Record<string, string | number>>;
 }
 
@@ -192,7 +192,7 @@ export function readForm({ headers, body }: OpsRequest): { readonly form: Form }
   return { form: (name) => fields.get(name) ?? '' };
 }
 
-/** False if `Sec-Fetch-Site` or `Origin` names another site. Programs that are not browsers send neither, and are accepted. */
+/** False if `Sec-Fetch-Site` or `Origin` is another site's. Other programs send neither. */
 export function isFromHere({ headers }: OpsRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;

@@ -1,5 +1,5 @@
-// The frame of every page of the console, and the response that a page's answer becomes: security headers, and problems as pages or as
-// documents.
+// The frame of every page of the console, and the response that a page's answer becomes: security
+// headers, and problems as pages or as documents.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { assetPath } from './assets.ts';
@@ -34,7 +34,7 @@ interface Frame {
   readonly notice: Html | undefined;
 }
 
-/** The content security policy: styles, scripts, images and requests only from this listener, forms only to it. */
+/** Styles, scripts, images and requests only from this listener, forms only to it. */
 export const CONSOLE_SECURITY = [
   "default-src 'none'",
   "style-src 'self'",

@@ -1,4 +1,5 @@
-// Lists of the console from operations: filters, tables of rows with the names of teams and keys, further pages, files.
+// Lists of the console from operations: filters, tables of rows with the names of teams and keys,
+// further pages, files.
 import { checked, detailOf, fieldsOf, labelOf, valueOf } from '../admin/input.ts';
 import type { InputField, GivenMembers } from '../admin/input.ts';
 import { PAGE_DEFAULT, pageAt } from '../admin/listing.ts';
@@ -107,7 +108,7 @@ export interface ReadRows<Row> extends Pick<ShownPage, 'next' | 'missing'> {
   readonly isFirst: boolean;
 }
 
-/** The page of a question at the cursor of the query; the first one if a truncated link has none of its own. */
+/** A question's page at the query's cursor; the first one if a truncated link has none. */
 export async function pageOfQuery<Row>(
   one: AdminOperation,
   { request: { query } }: SignedInVisit,

@@ -1,4 +1,5 @@
-// An operation as a form: its fields with their words, what was sent in them, how that is carried out, and what is wrong with it.
+// An operation as a form: its fields with their words, what was sent in them, how that is carried
+// out, and what is wrong with it.
 import { checked, fieldsOf, labelOf, valueOf, wordsWith } from '../admin/input.ts';
 import type { GivenMembers, InputField } from '../admin/input.ts';
 import { audited, RefusedError } from '../admin/operation.ts';
@@ -33,7 +34,7 @@ function formField(name: string, field: InputField, texts: FieldTexts, { clears 
   return textField(texts, name, label, { hint, required, more: { autocomplete: 'off', ...numeric, ...given.attributes } });
 }
 
-/** What was edited, which an empty field removes, if it can be removed. What was `before` in a field is not given again. */
+/** What was edited; an empty field removes it, if it can. What was `before` is not given. */
 export function sentIn(one: AdminOperation, names: readonly string[], form: Form, before: Form, nowMs: number): GivenMembers {
   const fields = fieldsOf(one);
   return Object.fromEntries(

@@ -1,4 +1,5 @@
-// The data of the overview at one moment: live window, engine, store and processes; as columns for its charts, and in words.
+// The data of the overview at one moment: live window, engine, store and processes; as columns for
+// its charts, and in words.
 import type { StepFigures } from '../admin/operations/live.ts';
 import { problems } from '../core/problem.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';

@@ -1,4 +1,5 @@
-// Plans being applied: with many teams this takes longer than a browser waits, so it runs in the background and the page shows its progress.
+// Plans being applied: with many teams this takes longer than a browser waits, so it runs in the
+// background and the page shows its progress.
 import type { OperationContext } from '../admin/operation-context.ts';
 import { RefusedError } from '../admin/operation.ts';
 import type { Done, OperationRefusal } from '../admin/operation.ts';
@@ -39,7 +40,7 @@ export class PlanApplications {
   }
 
   /**
-   * Starts to apply what was agreed to, unless that is in progress. Resolves when it is done, or after a second with its progress.
+   * Unless that is in progress. Resolves when it is done, or after a second with its progress.
    * `onDone` is called when it is done.
    */
   async start(context: OperationContext, plan: string, agreed: string, onDone: (applied: PlanAppliedRow) => void): Promise<Application> {

@@ -1,5 +1,6 @@
-// A record and what may be done to it: its page with a form for each action, the question before what cannot be undone or costs
-// more, and what was done. Fields, faults and questions are those of the operations that carry the actions out.
+// A record and what may be done to it: its page with a form for each action, the question before
+// what cannot be undone or costs more, and what was done. Fields, faults and questions are those of
+// the operations that carry the actions out.
 import { labelOf } from '../admin/input.ts';
 import type { GivenMembers } from '../admin/input.ts';
 import type { AdminOperation } from '../admin/operation.ts';
@@ -26,7 +27,7 @@ export interface Action<Found> {
   /** What the form asks for: members of the input, unless `inputs` writes the fields. */
   readonly fields?: readonly string[];
   readonly inputs?: (texts: FieldTexts, found: Found, parts: ConsoleParts) => Html;
-  /** What the fields show at first. What is left so is not sent on, unless the form is to be taken as a whole. */
+  /** At first. What is left so is not sent on, unless the form is taken as a whole. */
   readonly texts?: (found: Found, nowMs: number) => Readonly<Record<string, string>>;
   readonly whole?: true;
   /** The input of the operation: what was sent, and what is known besides. */
@@ -59,7 +60,7 @@ interface RecordPage<Found extends object> {
   readonly at: (found: Found) => string;
   /** What names it besides the path, in queries and forms. */
   readonly named?: (found: Found) => Readonly<Record<string, string>>;
-  /** The page, around the forms. Without one, its actions have pages of their own, and lead back to another. */
+  /** Around the forms. Without one, its actions have pages, and lead back to another. */
   readonly page?: (forms: Html | undefined, found: Found, visit: SignedInVisit, parts: ConsoleParts) => PageContent | Promise<PageContent>;
   readonly back?: (found: Found) => string;
   /** Why nothing can be done to it any more. */

@@ -1,4 +1,5 @@
-// Sessions of the console: who is signed in, the session cookie, and the tokens of the sign-in form.
+// Sessions of the console: who is signed in, the session cookie, and the tokens of the sign-in
+// form.
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KnownOperator, Operators } from '../admin/operators.ts';
 import type { Html } from '../docs/html.ts';
@@ -50,10 +51,7 @@ export class Sessions {
     return secret;
   }
 
-  /**
-   * `undefined` without a cookie, and for a cookie of no session or of one that has ended: by its age, or because its token is no
-   * longer an operator's.
-   */
+  /** `undefined` for a cookie of no session, or of one that has ended by age or with its token. */
   find(cookie: string | undefined): Session | undefined {
     if (cookie === undefined) return undefined;
     const id = hash('sha256', cookie, 'base64url');
@@ -107,7 +105,7 @@ export function clearedCookie(secure: boolean): string {
   return `${NAME}=; ${ATTRIBUTES}; Max-Age=0${secure ? '; Secure' : ''}`;
 }
 
-/** `undefined` without a cookie, and with two: one of them was set by another program on this host. */
+/** `undefined` without one, and with two: one is another program's on this host. */
 export function cookieOf(header: string | undefined, name = NAME): string | undefined {
   const found = (header ?? '')
     .split(';')
@@ -118,7 +116,7 @@ export function cookieOf(header: string | undefined, name = NAME): string | unde
 
 const HOUR_MS = 3_600_000;
 
-/** Tokens of the sign-in form: another one each hour, good until the next one ends. A restart makes all of them invalid. */
+/** Another one each hour, good until the next one ends. A restart invalidates all. */
 export class SignInFormTokens {
   readonly #secret = randomBytes(32);
   readonly #now: () => number;

@@ -1,4 +1,5 @@
-// Formats figures for people: counts, money, times, the used share of a limit, and a plan's numbers by name.
+// Formats figures for people: counts, money, times, the used share of a limit, and a plan's
+// numbers.
 import { span } from '../admin/fields.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
@@ -91,7 +92,7 @@ function percent(share: number): string {
 
 const PERIODS: Readonly<Record<string, string>> = { P1D: 'day', P7D: 'week', P1W: 'week', P1M: 'month', P3M: 'quarter', P1Y: 'year' };
 
-/** A period's length after an amount: `a month`, `a calendar month`, or the duration itself: `per PT30S`. */
+/** After an amount: `a month`, `a calendar month`, or the duration itself: `per PT30S`. */
 export function periodText(rule: string): string {
   const length = lengthOf(rule);
   const calendar = anchorOf(rule) === 'calendar' ? 'calendar ' : '';

@@ -1,4 +1,5 @@
-// The history on a team's page: the last 30 days and 13 months as bars, its periods, and the movements of its credit.
+// The history on a team's page: the last 30 days and 13 months as bars, its periods, and the
+// movements of its credit.
 import type { OperationContext } from '../admin/operation-context.ts';
 import { found } from '../admin/operation.ts';
 import { listPeriods, periodReport } from '../admin/operations/periods.ts';
@@ -78,7 +79,7 @@ const [STEP, BAR, HEIGHT] = [10, 8, 100];
 /** The least height, so that any usage is visible. */
 const BAR_HEIGHT_MIN = 1.5;
 
-/** `unit` is the header of the table's first column; spans are in order, with those without usage. */
+/** `unit` heads the table's first column; spans are in order, with those without usage. */
 function usageChart(id: string, title: string, unit: string, spans: readonly UsedSpan[]): Html {
   const most = Math.max(...spans.map(({ characters }) => characters));
   return html`<section class="used" aria-labelledby="${id}">
@@ -103,8 +104,8 @@ function usageChart(id: string, title: string, unit: string, spans: readonly Use
 }
 
 /**
- * A radio button whose label is the bar and its figures: the chart is one stop of the Tab key, arrow keys go from bar to bar, and the
- * style sheet shows the figures of the one that is chosen or under the pointer.
+ * A radio button whose label is the bar and its figures: one stop of the Tab key, arrow keys go
+ * from bar to bar, and the style sheet shows the chosen one's figures.
  */
 function bar(chart: string, { date, characters, requests }: UsedSpan, most: number, isLast: boolean): Html {
   const height = characters === 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (characters / most) * HEIGHT);

@@ -1,4 +1,5 @@
-// A team's keys in the console: their table, the team and key of a path, and the notice that shows a new key once.
+// A team's keys in the console: their table, the team and key of a path, and the notice that shows
+// a new key once.
 import type { ShownLimits } from '../admin/fields.ts';
 import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
@@ -38,7 +39,7 @@ const columns = keyColumns<UsedKey>([
   { head: 'Created', cell: (row) => ({ kind: 'day', at: row.created_at }) },
 ]);
 
-/** Working keys first, revoked ones last, the newest of each first. `withChanges` adds links to changes. */
+/** Working ones first, revoked ones last, the newest of each first. `withChanges` adds links. */
 export async function keysTable({ team, keys }: Usage, context: OperationContext, nowMs: number, withChanges: boolean): Promise<Html> {
   if (keys.length === 0) return html`<p class="soft">There are no keys yet.</p>`;
   const ordered = keys.toReversed().toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status));
@@ -127,7 +128,7 @@ export function limitTexts({ limits = [], ...others }: ShownLimits, label = ''):
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, [text ?? ''].flat().join('\n')]));
 }
 
-/** The fields of a key's label and limits; the limits are collapsed, unless there is something in them to see. */
+/** Of a key's label and limits; these are collapsed, unless there is something to see. */
 export function keyFields(texts: FieldTexts): Html {
   const [label, ...limits] = KEY_FIELDS;
   const shown = limits.some((name) => texts.form(name) !== '' || texts.faults[name] !== undefined);

@@ -1,4 +1,5 @@
-// What a failed attempt at the engine means, and what to do: for `lingate engine check`, and as a table in the manual.
+// What a failed attempt at the engine means, and what to do: for `lingate engine check`, and as a
+// table in the manual.
 import type { AttemptFailure, FailureCause, FailureDetail } from '../ports/engine.ts';
 
 interface FailureAdvice {

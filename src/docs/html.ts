@@ -11,7 +11,7 @@ export class Html {
 
 type HtmlValue = string | number | Html | readonly (Html | string)[] | undefined;
 
-/** Template tag: strings are escaped, `Html` and lists of it are inserted as they are, `undefined` inserts nothing. */
+/** Strings are escaped, `Html` and lists of it inserted as they are, `undefined` is nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = strings[0]!;
   for (const [index, value] of values.entries()) text += textOf(value) + strings[index + 1]!;

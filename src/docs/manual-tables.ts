@@ -1,5 +1,5 @@
-// The tables of the operator's manual: what engine protocols can do and take, limits in the order in which they are judged, metrics, the
-// admin API.
+// The tables of the operator's manual: what engine protocols can do and take, limits in the order
+// in which they are judged, metrics, the admin API.
 import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { capabilitiesOf } from '../domain/engine-offer.ts';
@@ -60,8 +60,8 @@ function optionTable({ name, options }: DescribedProtocol): string {
 }
 
 /**
- * Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`; that of all together is called `capabilities`.
- * Throws one line if a protocol has none.
+ * Puts each table between its marks, `<!-- table of NAME -->` and `<!-- end -->`; that of all is
+ * `capabilities`. Throws one line if a protocol has none.
  */
 export function withEngineTables(manual: string, protocols: readonly DescribedProtocol[]): string {
   const text = withTable(manual, 'capabilities', capabilityTable(protocols));
@@ -80,7 +80,7 @@ export function withTable(text: string, name: string, table: string): string {
 }
 
 function optionText(shape: SchemaNode, required: boolean): string {
-  // Members with a default are filled in, so they may be left out although the schema requires them.
+  // Members with a default are filled in, so they may be left out.
   const needed = required && shape.default === undefined ? 'required' : undefined;
   const facts = [needed, isSecret(shape) ? 'secret' : undefined, choiceText(shape), defaultText(shape)];
   const known = facts.filter((fact) => fact !== undefined);
@@ -98,7 +98,7 @@ function defaultText({ default: value }: SchemaNode): string | undefined {
 
 const TIMES = { second: 'second, sliding', period: 'the period' } as const;
 
-/** A row for each kind of limit; those of windows, which follow each other, have one for whatever they count. */
+/** A row for each kind; those of windows share one for whatever they count. */
 export function limitTable(): string {
   const rows = LIMITS.map(rowOf);
   return ['| `limit_of` | counts | in | answer | in rate limit fields |', '|---|---|---|---|---|', ...new Set(rows)].join('\n');

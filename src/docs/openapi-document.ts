@@ -1,5 +1,5 @@
-// The OpenAPI documents of the service and of plugins, generated from the schemas that validate requests and the registry of
-// problems, so that they cannot drift.
+// The OpenAPI documents of the service and of plugins, generated from the schemas that validate
+// requests and the registry of problems, so that they cannot drift.
 import { OF_DOCUMENTS, problems } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import { routeName } from '../core/route.ts';
@@ -164,7 +164,7 @@ function idOf({ plugin, method, path }: LoadedRoute): string {
 
 /** The codes that any authenticated route can answer. */
 const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'forbidden', 'rate_limited', 'service_unavailable'];
-/** The codes that any route can answer; `validation_error` is also the answer to broken HTTP framing. */
+/** Of any route; `validation_error` is also the answer to broken framing. */
 const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
 /** The codes for a request that matches no operation. */
 export const UNMATCHED: readonly ProblemCode[] = ['not_found', 'method_not_allowed'];
@@ -183,7 +183,7 @@ function codesOfService(hasDocuments: boolean): readonly ProblemCode[] {
 /** How a route of a plugin reports failures, and whether it is refused under load. */
 type FailingRoute = Pick<LoadedRoute, 'steps' | 'problemForm'>;
 
-/** Describes routes with all that can fail, by status: those of the service by names of the document, those of plugins as these answer. */
+/** With all that can fail, by status: by names of the document, or as plugins answer. */
 class RouteWriter {
   readonly #options: OpenApiOptions;
   readonly #everywhere: readonly string[];
@@ -264,7 +264,7 @@ class RouteWriter {
     return { summary: kind.title, value };
   }
 
-  /** Codes of plugins are known here: a name that nobody declares is refused when the plugin is loaded. */
+  /** A name that nobody declares is refused when the plugin is loaded. */
   #kindOf(code: string): ProblemKind {
     return this.#options.pluginApis.problems.get(code)?.kind ?? problems[code as ProblemCode];
   }

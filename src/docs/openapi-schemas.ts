@@ -1,4 +1,5 @@
-// The components of OpenAPI documents: named schemas of bodies, answers and problems, response headers, and ways to send a key.
+// The components of OpenAPI documents: named schemas of bodies, answers and problems, response
+// headers, and ways to send a key.
 import { anchorOf, problems } from '../core/problem.ts';
 import type { ProblemCode, ProblemDocument, ProblemKind, ProblemMembers } from '../core/problem.ts';
 import { PROBLEM_HEADERS } from '../core/problem-writer.ts';
@@ -47,7 +48,7 @@ const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
 export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions): OpenApiNode {
   const schemas: OpenApiNode = {};
   for (const [schema, name] of NAMES) schemas[name] = definition(schema);
-  // The schemas for validation accept any string, in either case; the document lists this operator's codes.
+  // Schemas for validation accept any string; the document lists this operator's codes.
   for (const body of [schemas['TranslateRequest'], schemas['GlossaryRequest']] as { properties: Record<string, OpenApiNode> }[]) {
     const { source_lang: source, target_lang: target } = body.properties;
     body.properties['source_lang'] = { description: source?.['description'], ...refTo('schemas', 'SourceLanguage') };
@@ -224,7 +225,7 @@ export function headerExamples(serviceName: string, code?: string): Readonly<Rec
   };
 }
 
-/** A whole problem document as a caller might get it, of a code that need not be in the registry. */
+/** As a caller might get it, of a code that need not be in the registry. */
 export function exampleOf(code: string, kind: ProblemKind, docsUrl: string): ProblemDocument {
   const { status, title, meaning, example: detail = meaning, members } = kind;
   const type = `${docsUrl}/errors#${anchorOf(code)}`;

@@ -1,4 +1,5 @@
-// Writes OpenAPI 3.1 documents, of the service, of plugins and of the admin API, from one kind of description.
+// Writes OpenAPI 3.1 documents, of the service, of plugins and of the admin API, from one kind of
+// description.
 import type { TSchema } from 'typebox';
 import type { SchemaNode } from '../domain/option-schema.ts';
 
@@ -123,7 +124,7 @@ export function openApi(api: ApiDescription): OpenApiDocument {
   };
 }
 
-/** An address that can be listened on but not called, such as 0.0.0.0, is replaced by this machine's. */
+/** For one that can be listened on but not called, such as 0.0.0.0, this machine's. */
 function reachable(url: string): string {
   return url.replace('://0.0.0.0:', '://127.0.0.1:').replace('://[::]:', '://[::1]:');
 }

@@ -1,4 +1,5 @@
-// The API reference's description of each route of the service: purpose, parameters, bodies, answers, and the problems it can answer.
+// The API reference's description of each route of the service: purpose, parameters, bodies,
+// answers, and the problems it can answer.
 import type { ProblemCode } from '../core/problem.ts';
 import type { TSchema } from 'typebox';
 import { TRANSLATION_PROBLEMS } from '../domain/refusals.ts';

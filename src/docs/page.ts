@@ -1,4 +1,5 @@
-// The frame of every documentation page: one self-contained document that loads nothing, light or dark.
+// The frame of every documentation page: one self-contained document that loads nothing, light or
+// dark.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Html, html } from './html.ts';
@@ -19,7 +20,7 @@ export interface SectionGroup {
   readonly sections: readonly { readonly anchor: string; readonly label: string; readonly tag?: Html }[];
 }
 
-/** From each page to the others; relative, because a proxy may serve the pages below its own path. */
+/** Relative, because a proxy may serve the pages below its own path. */
 export const links: Readonly<Record<PageName, Readonly<Record<PageName | 'openapi', string>>>> = {
   reference: { reference: 'docs', errors: 'docs/errors', openapi: 'openapi.json' },
   errors: { reference: '../docs', errors: 'errors', openapi: '../openapi.json' },

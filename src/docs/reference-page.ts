@@ -166,7 +166,7 @@ function codeLinks(content: Content | undefined, known: ReadonlySet<string>): Ht
   return html`${listed.map((code) => html`<a href="${links.reference.errors}#${anchorOf(code)}"><code>${code}</code></a> `)}`;
 }
 
-/** A request for each example of the input, with the answer of the same name, and the other examples of answers. */
+/** For each example of the input, with the answer of its name, and the other examples. */
 function samplesOf(entry: Entry, serverUrl: string): readonly Html[] {
   const { parameters = [], requestBody } = entry.operation;
   const inputs = namedExamples([mediaOf(requestBody?.content)?.[1], ...parameters]);

@@ -1,4 +1,5 @@
-// What operators have changed, newest first; and the entries of commands that change no team or key.
+// What operators have changed, newest first; and the entries of commands that change no team or
+// key.
 import type { Static } from 'typebox';
 import { idBefore, auditIdsAlone } from '../../domain/audit-entry.ts';
 import type { AuditEntry, AuditState } from '../../domain/audit-entry.ts';
@@ -160,14 +161,14 @@ function numbersOf({ limits }: AuditState, other: AuditState): AuditMembers {
   return Object.fromEntries(changes.flatMap(({ number, to }) => (to === null ? [] : [[number, to]])));
 }
 
-/** Leaves the entry on which every gateway clears its cached translations of a team, or of all teams. Throws a `StoreError`. */
+/** The entry on which every gateway clears a team's cache, or all. Throws a `StoreError`. */
 export async function auditClearedMemory(context: OperationContext, teamId: string | undefined, nowMs: number): Promise<void> {
   const newest = answered(await context.options.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 }));
   // Never before the newest entry, where gateways no longer look.
   await leave(context, 'clearMemory', Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0), teamId);
 }
 
-/** Leaves the entry of a clock that an operator has vouched for, by that clock. Throws a `StoreError`. */
+/** The entry of a clock that an operator vouched for, by that clock. Throws a `StoreError`. */
 export async function auditAcceptedClock(context: OperationContext, nowMs: number): Promise<void> {
   await leave(context, 'acceptClock', nowMs, undefined);
 }

@@ -1,5 +1,6 @@
-// The documents of all teams as operators see them, newest first. Never the name of a file, nor what was found wrong in it: a name can say
-// whose letter it is, and a parser's words can quote the text.
+// The documents of all teams as operators see them, newest first. Never the name of a file, nor
+// what was found wrong in it: a name can say whose letter it is, and a parser's words can quote the
+// text.
 import type { Static } from 'typebox';
 import { DOCUMENT_STATES } from '../../domain/document-states.ts';
 import { rfc3339 } from '../../domain/period.ts';
@@ -97,7 +98,7 @@ function tookOf({ created_at: created, ended_at: ended }: DocumentRow, nowMs: nu
   return `${span(ms)}${ended === null ? ' so far' : ''}`;
 }
 
-/** An entry of the list; its document may be gone, or is not looked up because its team does not fit. */
+/** Its document may be gone, or is not looked up because its team does not fit. */
 interface Looked extends PlacedDocument {
   readonly document: DocumentRecord | undefined;
 }

@@ -20,7 +20,7 @@ const Glossary = Type.Object({
 });
 export type GlossaryRow = Static<typeof Glossary>;
 
-/** As `/v1/glossaries` shows it, but with any number of dictionaries: `source_lang` and `target_lang` if it has one. */
+/** As `/v1/glossaries`, with any number of dictionaries: `source_lang` for one. */
 function rowOf({ glossaryId: id, name, dictionaries, createdAtMs }: GlossaryRecord): GlossaryRow {
   const shown = dictionaries.map(({ sourceLang, targetLang, entryCount }) => ({
     source_lang: sourceLang,

@@ -1,4 +1,5 @@
-// Invoices: what each period of a team comes to that was closed in a span of days, from what is stored with the period.
+// Invoices: what each period of a team comes to that was closed in a span of days, from what is
+// stored with it.
 import type { Static } from 'typebox';
 import { amountText, minorRoundedDown } from '../../domain/money.ts';
 import { movedCredit, spentIn, isInSpan, DAY_MS, rfc3339 } from '../../domain/period.ts';
@@ -49,8 +50,8 @@ export type InvoiceRow = Readonly<Static<typeof Invoice>>;
 export const INVOICE_COLUMNS = Object.keys(Invoice.properties);
 
 /**
- * The last plan that applied to a period applies to all of it. Credit is in whole millionths until here: each amount is rounded
- * down once.
+ * A period's last plan applies to all of it. Credit is in whole millionths until here: each amount
+ * is rounded down once.
  */
 export function invoiceRow(team: Team, deleted: boolean, period: PeriodUse): InvoiceRow {
   const { limits, characters, allowanceUsed, startMs, endMs } = period;
@@ -91,7 +92,7 @@ function creditOf({ limits, credit }: PeriodUse) {
   };
 }
 
-/** What the running period comes to, and what is left of the credit: `It owes 0.86 EUR for the running period.` */
+/** Of period and credit: `It owes 0.86 EUR for the running period.` */
 export async function owedText(context: OperationContext, team: Team): Promise<string> {
   const periods = answered(await context.part('history').periods(team.teamId));
   const { billing, currency } = team.limits;
@@ -104,7 +105,7 @@ export async function owedText(context: OperationContext, team: Team): Promise<s
   return `${comesTo}, and ${money(minorRoundedDown(team.balanceMicro))} of its credit is left.`;
 }
 
-/** How many teams are read together: event loop or Redis are busy with them for about half a millisecond. Fewer cost Redis more round trips. */
+/** Read together: half a millisecond of event loop or Redis. Fewer cost Redis round trips. */
 const TEAMS_READ_MAX = 25;
 
 interface Given {

@@ -179,7 +179,7 @@ export const createKey = operation({
   },
 });
 
-/** The id for a new key. Nobody has seen the key that an earlier attempt created with it: that one is revoked. */
+/** Nobody has seen the key of an earlier attempt with this id: it is revoked. */
 async function idOfKey(context: OperationContext, id: string | undefined, team: string): Promise<string> {
   const { teams, newId } = context.options;
   if (id === undefined) return newId();
@@ -272,7 +272,7 @@ export async function revokedKey(context: OperationContext, id: string): Promise
   return done(key, await context.replicated([key.teamId]), { team_id: key.teamId, key_id: id });
 }
 
-/** Revokes every key of a team that is not revoked yet. After an interruption, a second run revokes the rest. */
+/** Every key of a team. After an interruption, a second run revokes the rest. */
 export async function revokeAll(context: OperationContext, teamId: string): Promise<Done<readonly string[]>> {
   const { teams } = context.options;
   const keys = found(await teams.listKeys(teamId), 'team', teamId);

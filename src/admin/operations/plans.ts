@@ -1,4 +1,5 @@
-// The plans of the configuration: listing them, comparing one with its teams, and applying it to them.
+// The plans of the configuration: listing them, comparing one with its teams, and applying it to
+// them.
 import type { Plan, TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
@@ -46,7 +47,7 @@ export async function comparedPlan(
   return { ...(await teamsBehind(teams, { name, limits }, when)), limits };
 }
 
-/** Of the question before a plan is applied: which teams get which numbers, and for how many that is costlier or refuses requests. */
+/** Before a plan is applied: which teams get which numbers, and for how many that is costlier. */
 export function planMark({ behind, costlier, limits }: ComparedPlan): string {
   const teams = behind.map(({ team: { teamId, plan, limits: held, nextPlan }, change }) => [teamId, plan, held, nextPlan, change]);
   return markOf([limits, costlier.teams, costlier.refused, teams]);

@@ -1,4 +1,5 @@
-// The latest requests of a gateway that were refused or met a failure, with the reason of each: "why did this customer get a 503?".
+// The latest requests of a gateway that were refused or met a failure, each with its reason: "why
+// did this customer get a 503?".
 import type { Static } from 'typebox';
 import { ONLY_ENGINE } from '../../domain/engine-routing.ts';
 import { DAY_MS, dayOf, rfc3339 } from '../../domain/period.ts';

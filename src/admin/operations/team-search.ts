@@ -1,5 +1,6 @@
-// Which teams are asked for: by plan, by how near a limit they are, by a part of their name, reference or id; pages of them; the one
-// that an operator's word means; and others that are called as a new one is.
+// Which teams are asked for: by plan, by how near a limit they are, by a part of their name,
+// reference or id; pages of them; the one that an operator's word names; and others that are called
+// as a new one is.
 import type { Static } from 'typebox';
 import { holdsKey } from '../../domain/api-key.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
@@ -145,8 +146,8 @@ const MATCHING_MAX = 200;
 const NAMED_MAX = 5;
 
 /**
- * The team of an id, or of another word: one with this name or reference, otherwise one that contains it, whatever the case. Of an id
- * nothing is asked: deleted teams have ids too.
+ * By its id, or by a name or reference; otherwise the one that contains the word, whatever the
+ * case. An id is not looked up: deleted teams have ids too.
  */
 export async function matchingTeam({ options: { teams } }: OperationContext, word: string): Promise<string> {
   const id = canonicalUlid(word);
@@ -165,7 +166,7 @@ export async function matchingTeam({ options: { teams } }: OperationContext, wor
 /** What of a team was just set. */
 type Given = Pick<TeamChange, 'name' | 'reference'>;
 
-/** One sentence for each of the given texts that an earlier team has too, naming the first such team; none if the store does not answer. */
+/** A sentence for each text that an earlier team has too; none if the store does not answer. */
 export async function warningsOfAlike(teams: Pick<TeamRegistry, 'pageTeams'>, { teamId }: Team, given: Given): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const member of ['name', 'reference'] as const) {

@@ -105,7 +105,7 @@ export async function foundTeam({ options: { teams } }: OperationContext, id: st
   return found(await teams.findTeam(id), 'team', id);
 }
 
-/** The refusals of the running period, from the day on which it began; `undefined` if they are not counted. */
+/** Of the running period, from its first day; `undefined` if they are not counted. */
 export async function refusalsIn({ options: { refusals } }: OperationContext, { team, periodStartMs, periodEndMs }: Usage) {
   return answered(await refusals?.sum(team.teamId, { from: dayOf(periodStartMs), to: dayOf(periodEndMs) }));
 }

@@ -1,4 +1,5 @@
-// The usage of teams by day, month or in total, which invoices are written from; and the days that a question is about.
+// The usage of teams by day, month or in total, which invoices are written from; and the days that
+// a question is about.
 import type { Static } from 'typebox';
 import { dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
@@ -106,7 +107,7 @@ export function usageColumns({ keys, tags = false }: { readonly keys: boolean; r
   ];
 }
 
-/** How many teams are read together: event loop or Redis are busy with them for less than a millisecond, and callers wait. */
+/** Read together: less than a millisecond of event loop or Redis, while callers wait. */
 const TEAM_DAYS_READ = 150;
 const TEAMS_READ_MAX = 10;
 
@@ -142,7 +143,7 @@ type PlacedRow = ReturnType<typeof placed>;
 function rowsAfter(rows: readonly PlacedRow[], { date, keyId, tag }: PlacedRow['at']): readonly PlacedRow[] {
   const at = rows.findIndex(({ at: one }) => one.date === date && one.keyId === keyId && one.tag === tag);
   if (at !== -1) return rows.slice(at + 1);
-  // The row itself may have been deleted: days stay for a limited time. Tags are in order, and what has none comes last.
+  // It may have been deleted: days stay for a limited time. What has no tag comes last.
   const isAfter = (one: UsageRow['tag']): boolean => typeof tag === 'string' && one !== undefined && (one === null || one > tag);
   return rows.filter(({ row }) => (row.date ?? '') > (date ?? '') || (row.date === date && isAfter(row.tag)));
 }
@@ -155,8 +156,8 @@ interface Count {
 }
 
 /**
- * In the order of dates; within a date, keys in the order in which they were created, or tags by name and then what has none: the rest
- * of what the team has used, so that they add up to that.
+ * By date; within one, keys by creation, or tags by name and then what has none: the rest of what
+ * the team has used, so that they add up to that.
  */
 function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey, tags: byTag }: Given, tagged: readonly TagDay[] = []): UsageRow[] {
   const tests = new Set(keys.flatMap(({ mode, keyId }) => (mode === 'test' ? [keyId] : [])));

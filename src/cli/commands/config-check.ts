@@ -1,4 +1,5 @@
-// lingate config check: whether a configuration is valid, what is in force, and what is probably a mistake.
+// lingate config check: whether a configuration is valid, what is in force, and what is probably a
+// mistake.
 import type { TeamsPlans } from '../../admin/plan-comparison.ts';
 import { adviceOn } from '../../app/ready-line.ts';
 import { streamingPart } from '../../app/http-library.ts';
@@ -159,7 +160,7 @@ function ruleText({ plans, pairs, engines }: RoutingRule): string {
   return `${parts.join(', ') || 'everything else'} to ${engines.join(', then ')}`;
 }
 
-/** Where secrets are, never the secrets: all of them were read when the configuration was judged. */
+/** Where secrets are, never the secrets: they were read when the configuration was judged. */
 function secretsOf({ admin, documents, events, otel }: Config, { engines, forward }: ValidSettings): readonly string[] {
   return [
     ...engines.flatMap(({ secrets }) => secrets),

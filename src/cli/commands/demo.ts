@@ -1,4 +1,5 @@
-// lingate demo: the whole gateway with a built-in engine, a team, a key, a command to paste into another shell, and the console.
+// lingate demo: the whole gateway with a built-in engine, a team, a key, a command to paste into
+// another shell, and the console.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -23,7 +24,7 @@ import { commandOn, withStore } from '../with-store.ts';
 const FOLDER = 'data';
 const KEY_FILE = join(FOLDER, 'demo.json');
 
-/** The demo's team and the console's token, stored between runs in a file that only its owner can read. */
+/** Its team and the console's token, stored between runs in a file only its owner can read. */
 interface DemoTeam {
   readonly team_id: string;
   readonly key_id: string;
@@ -107,7 +108,7 @@ async function demoConfig(context: CommandContext, config: Config, engineUrl: st
   return { ...config, sources, listen, ops, engines: [builtIn], routing: undefined, admin };
 }
 
-/** Any free port if the default one is busy. An address that the user chose is used as it is, and fails with a clear message. */
+/** Any free port if the default is busy. A chosen address is used, or fails clearly. */
 async function freeUnlessAsked(address: NetworkAddress, asked: string | undefined): Promise<NetworkAddress> {
   if (asked !== undefined && asked !== '') return address;
   const probe = createServer();

@@ -1,4 +1,5 @@
-// lingate engine check and route: whether each replica can translate, and which engine a request would go to, and why.
+// lingate engine check and route: whether each replica can translate, and which engine a request
+// would go to, and why.
 import type { ReplicaReport, RouteQuestion, RouteReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
 import { lackText } from '../../domain/engine-offer.ts';

@@ -31,7 +31,7 @@ export const serve: Command = {
   ],
   async run(context) {
     if (isWorker(context.io.env)) return runAsWorker();
-    // Printed only once everything is ready, so that a gateway that does not start prints only the reason. The log has it in either case.
+    // Once all is ready, so that a failed start prints only the reason. The log has it as well.
     const made: string[] = [];
     const onNewStore = (place: string): void => void made.push(place);
     const workers = workersOf(context);

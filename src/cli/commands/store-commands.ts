@@ -1,4 +1,5 @@
-// lingate store backup, check, copy, migrate and show: what is done with a store as a whole, in part while gateways use it.
+// lingate store backup, check, copy, migrate and show: what is done with a store as a whole, in
+// part while gateways use it.
 import { auditAcceptedClock } from '../../admin/operations/audit.ts';
 import { noSuch } from '../../admin/operation.ts';
 import { stepText } from '../../domain/clock-judge.ts';
@@ -92,7 +93,7 @@ export const storeCheck: Command = {
   },
 };
 
-/** A line for each thing that was mended. Throws a `UsageError` before anything is read if nobody can be asked. */
+/** A line for each mended thing. Throws a `UsageError` before that if nobody can be asked. */
 async function repairedDocuments(context: CommandContext): Promise<readonly string[]> {
   requireConfirmable(context, '--repair');
   const { repairDocuments } = await import('../../app/store-upkeep.ts');

@@ -1,4 +1,5 @@
-// A key's page: its limits, its use, and what may be done to it: changing, disabling, revoking it, and rotating it step by step.
+// A key's page: its limits, its use, and what may be done to it: changing, disabling, revoking it,
+// and rotating it step by step.
 import { createKey, KEY_FIELDS, revokeKey, updateKey } from '../../admin/operations/keys.ts';
 import { limitsReport } from '../../admin/operations/key-rows.ts';
 import { windowShares } from '../../admin/operations/periods.ts';
@@ -93,7 +94,7 @@ const REPLACE: readonly Action<TeamKey>[] = [
     own: ({ key }) => `Rotate ${key.display}`,
     fields: KEY_FIELDS,
     inputs: keyFields,
-    // The new key has the old one's limits, unless they are changed here; an expiry in the past is left out.
+    // It has the old one's limits, unless they are changed here; no expiry in the past.
     texts({ key: { limits, label } }, nowMs) {
       const { expiresAtMs = 0, ...others } = limits;
       return limitTexts(limitsReport(expiresAtMs > nowMs ? limits : others), label);

@@ -1,5 +1,5 @@
-// What teams have used in a month, and the invoices of its periods: in pages, with what they come to; as files; invoices as a page
-// to print.
+// What teams have used in a month, and the invoices of its periods: in pages, with what they come
+// to; as files; invoices as a page to print.
 import type { OperationContext } from '../../admin/operation-context.ts';
 import type { AdminOperation } from '../../admin/operation.ts';
 import { allRows } from '../../admin/listing.ts';

@@ -1,5 +1,5 @@
-// The overview: the state of gateway, store and engines, and the last 15 minutes in figures, charts and tables; as a page, and in the
-// parts that its script replaces.
+// The overview: the state of gateway, store and engines, and the last 15 minutes in figures, charts
+// and tables; as a page, and in the parts that its script replaces.
 import { html, prose } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import type { Chart, Overview, OverviewEngine } from '../overview-figures.ts';
@@ -81,7 +81,7 @@ function mainOf(overview: Overview, names: TeamNames): Html {
     </div>`;
 }
 
-/** The place of a chart: title, legend, and the sentence that describes it. The script draws the chart. */
+/** Of a chart that the script draws: title, legend, and the sentence that describes it. */
 function chartFigure({ id, title, unit, series, words }: Chart): Html {
   return html`<figure data-chart="${id}">
     <figcaption>
@@ -204,7 +204,7 @@ interface State {
   readonly words: string;
 }
 
-/** A replica is good again if its latest attempt succeeded and its latest failure is older than this. */
+/** If its latest attempt succeeded and its latest failure is older than this. */
 const RECENT_MS = 60_000;
 
 /** Gateway, store and engine, one line each. */

@@ -1,4 +1,5 @@
-// The plans of the configuration with their numbers, and applying one: first the question, with the teams that have other numbers.
+// The plans of the configuration with their numbers, and applying one: first the question, with the
+// teams that have other numbers.
 import { detailOf } from '../../admin/input.ts';
 import { RefusedError } from '../../admin/operation.ts';
 import { costlierText } from '../../admin/costlier.ts';

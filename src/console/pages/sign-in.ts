@@ -1,5 +1,5 @@
-// Signing in with an operator's token or at an OpenID provider, with the cookies of attempts and the page that a refused one gets; and
-// signing out, here and at the provider.
+// Signing in with an operator's token or at an OpenID provider, with the cookies of attempts and
+// the page that a refused one gets; and signing out, here and at the provider.
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { clearedCookie, cookieOf, isSame, sessionCookie } from '../sessions.ts';
@@ -151,8 +151,8 @@ async function attemptOfBrowser({ request }: Visit, oidc: ConsoleOidc): Promise<
 }
 
 /**
- * A page, and not a redirect: the browser sends the session's cookie, which is `SameSite=Strict`, only to where a page of this site
- * leads it.
+ * No redirect: the browser sends the session's cookie, `SameSite=Strict`, only to where a page of
+ * this site leads it.
  */
 function signedInPage(cookies: readonly string[]): ConsoleAnswer {
   const main = html`<h1>You are signed in</h1>
@@ -203,7 +203,7 @@ function isSecure({ settings }: ConsoleOidc): boolean {
   return settings().consoleUrl.startsWith('https:');
 }
 
-/** Browsers accept a name with the prefix only from this host itself, over TLS: no neighbour's page can plant one. */
+/** Browsers accept this prefix only from this host itself, over TLS: no neighbour plants one. */
 function attemptName(secure: boolean): string {
   return `${secure ? '__Host-' : ''}lingate_sign_in`;
 }

@@ -1,4 +1,4 @@
-// A team's tags: those that have limits, those that were used lately, and each with what may be done to it.
+// A team's tags: those that have limits, those that were used lately, and what may be done to each.
 import { RefusedError, refused } from '../../admin/operation.ts';
 import { deleteTag, limitedTag, listTags, setTag, showTag } from '../../admin/operations/tags.ts';
 import type { LimitedTagRow } from '../../admin/operations/tags.ts';

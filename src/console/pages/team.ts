@@ -1,5 +1,5 @@
-// A team's page: its use, its keys, its history, and what may be done to it: a key, credit, another plan, name or reference, a
-// deletion. And making a new team.
+// A team's page: its use, its keys, its history, and what may be done to it: a key, credit, another
+// plan, name or reference, a deletion. And making a new team.
 import { createKey, KEY_FIELDS } from '../../admin/operations/keys.ts';
 import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { teamUsage } from '../../admin/operations/periods.ts';

@@ -1,4 +1,5 @@
-// The list of teams, in pages: search, order, use of their limits. The beginning of a key finds the key instead.
+// The list of teams, in pages: search, order, use of their limits. The beginning of a key finds the
+// key.
 import { checked, detailOf } from '../../admin/input.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
 import type { FoundKeyRow } from '../../admin/operations/key-rows.ts';
@@ -22,7 +23,7 @@ import { changes } from '../team-keys.ts';
 export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
 const PAGE_TEAMS = 50;
-/** The first twelve characters of a key: a browser sends no more, so that no key gets into a URL. */
+/** Of a key twelve characters: a browser sends no more, so that no key gets into a URL. */
 const KEYLESS = {
   autocomplete: 'off',
   maxlength: 100,
@@ -99,7 +100,7 @@ function page(visit: SignedInVisit, list: Html, faults = {}): ConsoleAnswer {
   return pageAnswer({ title: 'Teams', section: 'teams', main }, faults);
 }
 
-/** Redirects, so that the URL does not stay in the browser's address bar; nothing of the key is repeated. */
+/** So that the URL leaves the browser's address bar; nothing of the key is repeated. */
 function withoutKey(): ConsoleAnswer {
   const notice = html`<p>
     That was more of a key than may stand in an address; it was not searched for. Search for its first twelve characters, or give the whole
