@@ -69,7 +69,7 @@ function documentCheckOf({ documents, limits }: Config, reader: WholeStore): Doc
 }
 
 function folderOf({ folder }: NonNullable<Config['documents']>): DirectoryOfDocuments | undefined {
-  return folder === undefined ? undefined : DirectoryOfDocuments.at(folder);
+  return folder === undefined ? undefined : new DirectoryOfDocuments(folder);
 }
 
 /**

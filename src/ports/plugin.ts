@@ -127,13 +127,16 @@ export interface PluginStoreContext extends StoreCreation {
 }
 
 /** A plugin's store. It goes by the given clock, which the gateway judges. */
-export interface WholePluginStore extends PluginStore {
-  readonly accounts: WholeAccounts;
+export interface WholePluginStore extends WholeStoreParts {
+  readonly ledger: PluginLedger;
 }
 
 /** The part of it that gateways use. */
-export interface PluginStore extends Omit<Store, 'ledger' | 'clock'> {
-  readonly ledger: PluginLedger;
+export type PluginStore = Omit<WholePluginStore, 'accounts'>;
+
+/** What stores of all kinds have, besides their ledgers and clocks. */
+export interface WholeStoreParts extends Omit<Store, 'ledger' | 'clock'> {
+  readonly accounts: WholeAccounts;
 }
 
 /** The ledger (ledger.ts) with returned answers or promises instead of callbacks. */

@@ -11,7 +11,8 @@ const MODES = { folder: 0o700, file: 0o600 };
 export class DirectoryOfDocuments implements DocumentFolder {
   readonly #path: string;
 
-  private constructor(path: string) {
+  /** It may not exist yet: then it is empty. */
+  constructor(path: string) {
     this.#path = path;
   }
 
@@ -21,11 +22,6 @@ export class DirectoryOfDocuments implements DocumentFolder {
     const probe = join(path, `.probe-${process.pid}`);
     await (await open(probe, 'w', MODES.file)).close();
     await rm(probe, { force: true });
-    return new DirectoryOfDocuments(path);
-  }
-
-  /** One that may not exist yet, for reading. */
-  static at(path: string): DirectoryOfDocuments {
     return new DirectoryOfDocuments(path);
   }
 

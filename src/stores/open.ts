@@ -45,21 +45,9 @@ export async function openStore(url: string, context: StoreContext): Promise<Sto
   }
   const open = context.others?.get(otherSchemeOf(url) ?? '');
   if (open !== undefined) {
-    const { fromPlugin } = await import('./records/plugin-store.ts');
-    const { assertComplete } = await import('./records/copy-mark.ts');
-    const { beginClock } = await import('./records/record-clock.ts');
+    const { toServe, withCallbacks } = await import('./records/plugin-store.ts');
     const opened = await open(url, { log, clock, historyDays: historyDays ?? HISTORY_DAYS, ...creation });
-    try {
-      await assertComplete(opened.records, withoutCredentials(url));
-      const store = fromPlugin(opened, clock, events);
-      await beginClock(opened.records, clock, log);
-      // From now on its operations keep events.
-      if (events !== undefined) await store.outbox.lease('', 0);
-      return store;
-    } catch (error) {
-      await opened.close();
-      throw error;
-    }
+    return toServe(opened, withCallbacks(opened.ledger), withoutCredentials(url), { log, clock, events });
   }
   throw new StoreError(`store ${withoutCredentials(url)}: must be one of ${STORE_URL_FORMS}`);
 }

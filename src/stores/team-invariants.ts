@@ -6,7 +6,6 @@ import { canonicalRange } from '../domain/key-limits.ts';
 import { DAY_MS, spentIn, isPeriodRule } from '../domain/period.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
-import { isScope } from '../domain/scopes.ts';
 import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts';
 import { readTagCount, readTagDays } from '../ledger/tag-account.ts';
 import { readTagSettings, readTagUses } from '../ledger/tag-uses.ts';
@@ -14,7 +13,6 @@ import type { PeriodUse, RunningPeriod } from '../ports/usage-history.ts';
 import type { ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { bytesIn, GLOSSARIES, GLOSSARY_TOTALS, pairsText, readTotals } from './records/glossary-record.ts';
 import type { StoredDictionary, StoredGlossary } from './records/glossary-record.ts';
-import { readRefusals } from './records/record-refusals.ts';
 import type { TeamTable } from './records/record-tables.ts';
 import { accountPeriods, chargedIn } from './records/usage-rows.ts';
 
@@ -47,7 +45,6 @@ const RULES: readonly ((account: JudgedAccount, judge: Judge, nowMs: number) => 
   windows,
   tags,
   tagSettings,
-  refusals,
   glossaries,
 ];
 
@@ -84,7 +81,6 @@ function limits({ team, ended }: JudgedAccount, judge: Judge): void {
     const wrong = LIMIT_NUMBERS.filter((name) => !isCount(of[name]));
     judge(wrong.length > 0, 'limits', `${whose} have no whole number for ${wrong.join(', ')}`);
     judge(of.requestsPerSecond === 0, 'limits', `${whose} let no request through`);
-    judge(of.billing !== 'quota' && of.billing !== 'credit', 'limits', `${whose} have an unknown billing`);
     judge(!isPeriodRule(of.period), 'limits', `${whose} have an invalid period`);
     windowLimits(of.windows);
   }
@@ -153,9 +149,7 @@ function used({ standing: { usedCharacters, allowanceUsed }, period, charges, ke
 
 /** Periods are in sequence, and none is closed too early. */
 function periods({ period, periods: all, requests }: JudgedAccount, judge: Judge): void {
-  judge(period.number < 1 || !Number.isInteger(period.number), 'period', `its period has the number ${period.number}`);
   judge(period.startMs >= period.endMs, 'period', 'its period ends before it begins');
-  judge(!Number.isFinite(period.anchorMs), 'period', 'its periods have no anchor');
   for (const [i, one] of all.slice(0, -1).entries()) {
     const { number, startMs, endMs, characters, testCharacters, allowanceUsed } = one;
     const next = all[i + 1]!;
@@ -195,7 +189,7 @@ function charged({ charges, keys: known }: JudgedAccount, judge: Judge): void {
 function keys({ keys: all, window }: JudgedAccount, judge: Judge): void {
   judge(!isOrdered(window), 'window', 'the slots of its rate window are out of order');
   for (const { keyId, characters, requests, mode, display, limits: of, window: slots } of all) {
-    const { expiresAtMs = 1, requestsPerSecond = 1, characters: most = 1, allowedAddresses = [], scopes = [] } = of;
+    const { expiresAtMs = 1, requestsPerSecond = 1, characters: most = 1, allowedAddresses = [] } = of;
     const wrong = (isWrong: boolean, detail: string): void => judge(isWrong, 'key', detail, keyId);
     wrong(!(isCount(characters) && isCount(requests)), 'its counts are not whole numbers from 0 on');
     wrong(requests === 0 && characters > 0, `it has ${characters} characters without a request`);
@@ -203,7 +197,6 @@ function keys({ keys: all, window }: JudgedAccount, judge: Judge): void {
     const areLimits = [expiresAtMs, requestsPerSecond, most].every((number) => isCount(number) && number > 0);
     wrong(!areLimits, 'its limits are not whole numbers from 1 on');
     wrong(!allowedAddresses.every((range) => canonicalRange(range) === range), 'it is allowed from an invalid address range');
-    wrong(!scopes.every(isScope), 'it has a scope that does not exist');
     judge(!isOrdered(slots), 'window', "the slots of a key's rate window are out of order", keyId);
   }
 }
@@ -218,7 +211,6 @@ function windows({ windowCounts, keys: all, requests }: JudgedAccount, judge: Ju
       const whose = `the ${per} of ${subject === 'team' ? 'the team' : 'a key'}`;
       const wrong = (isWrong: boolean, detail: string): void => judge(isWrong, 'limits', `${whose} ${detail}`, keyId);
       wrong(![startMs, endMs, from, counted, characters, counts.tickets].every(isCount), 'has counts that are not whole numbers');
-      wrong(endMs <= startMs, 'ends before it begins');
       wrong(from + counted > counts.tickets, `has counted ${counted} requests, more than there were`);
       wrong(open > characters, `has counted ${characters} characters, its open reservations hold ${open}`);
     }
@@ -253,11 +245,6 @@ function tagSettings({ table, period, requests }: JudgedAccount, judge: Judge): 
   }
 }
 
-function refusals({ table }: JudgedAccount, judge: Judge): void {
-  for (const text of table('refusals').values())
-    judge(!Object.values(readRefusals(text)).every(isCount), 'refusals', 'the refusals of a day are not whole numbers');
-}
-
 function glossaries({ table, glossaries: all }: JudgedAccount, judge: Judge): void {
   const [records, pairs] = [table('glossaries'), table('pairs')];
   for (const one of all) {
@@ -267,9 +254,8 @@ function glossaries({ table, glossaries: all }: JudgedAccount, judge: Judge): vo
     judge(new Set(own).size < own.length, 'glossary', `${name} holds a pair twice`);
   }
   for (const id of pairs.keys()) judge(!records.has(id), 'glossary', `glossary ${id} has pairs but no record`);
-  const { count, bytes, order } = readTotals(table('totals').get(GLOSSARY_TOTALS.id));
+  const { count, bytes } = readTotals(table('totals').get(GLOSSARY_TOTALS.id));
   judge(count !== all.length, 'glossary', `it is recorded with ${count} glossaries but has ${all.length}`);
-  judge(order < (all.at(-1)?.order ?? 0), 'glossary', 'its next glossary would not be the last in order');
   const counted = sumOf(all.map(bytesIn));
   judge(counted !== bytes, 'glossary', `its dictionaries are recorded with ${bytes} bytes but have ${counted}`);
   const ids = all.flatMap(({ dictionaries }) => dictionaries.map(({ dictionaryId }) => dictionaryId));

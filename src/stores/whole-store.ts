@@ -4,7 +4,7 @@ import type { EntryPieces } from '../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { WholePluginStore } from '../ports/plugin.ts';
+import type { WholeStoreParts } from '../ports/plugin.ts';
 import type { GroupChange, RecordIndex, RecordTable } from '../ports/record-space.ts';
 import type { TeamPage } from '../ports/team-registry.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
@@ -22,10 +22,10 @@ const SERVED_WITHIN_MS = 60_000;
 type OwnCheck = (report: ReportFinding) => void | Promise<void>;
 
 export class WholeStore {
-  readonly store: WholePluginStore;
+  readonly store: WholeStoreParts;
   readonly #ownCheck: OwnCheck | undefined;
 
-  constructor(store: WholePluginStore, ownCheck?: OwnCheck) {
+  constructor(store: WholeStoreParts, ownCheck?: OwnCheck) {
     this.store = store;
     this.#ownCheck = ownCheck;
   }
@@ -144,7 +144,7 @@ export class WholeStore {
 }
 
 export interface OpenedWhole {
-  readonly store: WholePluginStore;
+  readonly store: WholeStoreParts;
   /** Its name for messages, without credentials. */
   readonly shown: string;
   readonly ownCheck?: OwnCheck;
@@ -194,7 +194,7 @@ export function wholeTarget({ store, shown }: OpenedWhole, restart: boolean, isL
 }
 
 /** Clears the store and marks it as half-written. */
-export async function beginCopy(store: WholePluginStore): Promise<WholeStore> {
+export async function beginCopy(store: WholeStoreParts): Promise<WholeStore> {
   answered(await store.accounts.clear());
   const target = new WholeStore(store);
   await target.share(MARKED);
@@ -202,7 +202,7 @@ export async function beginCopy(store: WholePluginStore): Promise<WholeStore> {
 }
 
 /** `sinceMs`: how long the copy has taken. */
-async function assertAlone({ gateways }: WholePluginStore, shown: string, sinceMs = 0): Promise<void> {
+async function assertAlone({ gateways }: WholeStoreParts, shown: string, sinceMs = 0): Promise<void> {
   const [last] = answered(await gateways.recent(sinceMs + SERVED_WITHIN_MS));
   if (last === undefined) return;
   throw new StoreError(
@@ -211,7 +211,7 @@ async function assertAlone({ gateways }: WholePluginStore, shown: string, sinceM
 }
 
 /** What it has besides what gateways keep about themselves; `undefined` for nothing. */
-async function contentOf({ teams, history, audit, records }: WholePluginStore): Promise<string | undefined> {
+async function contentOf({ teams, history, audit, records }: WholeStoreParts): Promise<string | undefined> {
   const first = { after: undefined, limit: 1, search: undefined };
   if (answered(await teams.pageTeams(first)).length > 0) return 'teams';
   if (answered(await history.pageDays(first, NONE)).length > 0) return 'usage of deleted teams';
@@ -221,7 +221,7 @@ async function contentOf({ teams, history, audit, records }: WholePluginStore): 
   return undefined;
 }
 
-async function closedOnError<T>(store: WholePluginStore, open: () => Promise<T>): Promise<T> {
+async function closedOnError<T>(store: WholeStoreParts, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {

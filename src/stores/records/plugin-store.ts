@@ -1,19 +1,39 @@
-// Adapts a plugin's store: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
+// Opens a plugin's store to serve: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
 // what is to be reported of its teams' usage.
 import { ADMISSION_KINDS, CHECK_KINDS } from '../../domain/admission-kinds.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
-import type { PluginLedger, PluginStore } from '../../ports/plugin.ts';
+import type { PluginLedger, WholeStoreParts } from '../../ports/plugin.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
-import { storeClock } from './record-clock.ts';
+import { assertComplete } from './copy-mark.ts';
+import { beginClock, storeClock } from './record-clock.ts';
 import { UsageEvents } from './usage-events.ts';
 
-/**
- * `clock` is the one that the store was given. `events`: the rules of a process that sends them. `ledger`: with callbacks, if the store
- * has one, which saves a promise for each operation.
- */
-export function fromPlugin(store: PluginStore, clock: Clock, events: EventRules | undefined, ledger = withCallbacks(store.ledger)): Store {
+interface ServedWith {
+  /** The one that the store was given. */
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The rules of a process that sends them. */
+  readonly events: EventRules | undefined;
+}
+
+/** A store that is about to serve; it is closed if it must not. `shown` contains no credentials. */
+export async function toServe(opened: WholeStoreParts, ledger: Ledger, shown: string, { clock, log, events }: ServedWith): Promise<Store> {
+  try {
+    await assertComplete(opened.records, shown);
+    await beginClock(opened.records, clock, log);
+    // From now on its operations keep events.
+    if (events !== undefined) await opened.outbox.lease('', 0);
+    return fromPlugin(opened, ledger, clock, events);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+export function fromPlugin(store: Omit<WholeStoreParts, 'accounts'>, ledger: Ledger, clock: Clock, events: EventRules | undefined): Store {
   const { keys, teams, glossaries, records, gateways, history, audit, idempotency, secrets, engineUse, tags, tagSettings } = store;
   const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs: () => clock.nowMs() });
   return {
@@ -55,16 +75,6 @@ export function withCallbacks(ledger: PluginLedger): Ledger {
     admit: (asked) => answer(asked, 'admit', () => ledger.admit(asked)),
     resolve: (asked) => answer(asked, 'resolve', () => ledger.resolve(asked.teamId, asked.requestId, asked.verdict, asked.characters)),
     check: (asked) => answer(asked, 'check', () => ledger.check(asked)),
-  };
-}
-
-/** The other way round. */
-export function withPromises(ledger: Ledger): PluginLedger {
-  return {
-    admit: (request) => new Promise((answered, failed) => ledger.admit({ ...request, answered, failed })),
-    resolve: (teamId, requestId, verdict, characters) =>
-      new Promise((answered, failed) => ledger.resolve({ teamId, requestId, verdict, characters, answered, failed })),
-    check: (check) => new Promise((answered, failed) => ledger.check({ ...check, answered, failed })),
   };
 }
 

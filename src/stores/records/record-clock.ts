@@ -11,7 +11,7 @@ import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
 
 const MARK: RecordName = { table: 'clock', id: 'latest' };
 /** How often the latest time is written to a store. */
-export const MARK_EVERY_MS = 60_000;
+const MARK_EVERY_MS = 60_000;
 
 class RecordClock implements StoreClock {
   readonly #space: RecordSpace;

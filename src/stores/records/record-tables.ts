@@ -14,29 +14,17 @@ export const RECORD_TABLES = [
   ...TAG_TABLES,
 ] as const satisfies readonly RecordTable[];
 export type TeamTable = (typeof RECORD_TABLES)[number];
-const INDEXES: Readonly<Record<RecordIndex, true>> = {
-  requests_by_end: true,
-  documents_by_due: true,
-  documents_by_age: true,
-  documents_open: true,
-  events_by_due: true,
-  audit_by_time: true,
-  audit_by_team: true,
-};
-/** What a copy of a store does with it. A store with nothing but what is left behind counts as empty. */
+
+/** The shared ones: whether a copy of a store has them, with which indexes. A store with nothing but what is left counts as empty. */
 const SHARED: Readonly<
-  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | 'totals' | TagTable> | RecordIndex, 'copied' | 'left'>
+  Record<Exclude<RecordTable, 'glossaries' | 'pairs' | 'refusals' | 'totals' | TagTable>, readonly RecordIndex[] | 'left'>
 > = {
-  engines: 'copied',
-  requests: 'copied',
-  requests_by_end: 'copied',
-  events: 'copied',
-  events_by_due: 'copied',
-  reported: 'copied',
+  engines: [],
+  requests: ['requests_by_end'],
+  events: ['events_by_due'],
+  reported: [],
   // Copied entry by entry (`AuditLog`).
   audit: 'left',
-  audit_by_time: 'left',
-  audit_by_team: 'left',
   // Of running processes.
   claims: 'left',
   gateways: 'left',
@@ -47,16 +35,13 @@ const SHARED: Readonly<
   sign_ins: 'left',
   // Files are not copied: they are gone after hours, and what is reserved for them with its lease.
   documents: 'left',
-  documents_by_due: 'left',
-  documents_by_age: 'left',
-  documents_open: 'left',
 };
 
-type AnyTable = RecordTable | RecordIndex;
+const COPIED = Object.entries(SHARED).filter(([, indexes]) => indexes !== 'left') as [RecordTable, readonly RecordIndex[]][];
+const COPIED_INDEXES: readonly string[] = COPIED.flatMap(([, indexes]) => indexes);
+export const COPIED_SHARED_TABLES = COPIED.flatMap(([table, indexes]) => [table, ...indexes]);
 
-const SHARED_TABLES = Object.keys(SHARED) as readonly (keyof typeof SHARED)[];
-export const COPIED_SHARED_TABLES = SHARED_TABLES.filter((name) => SHARED[name] === 'copied');
-
-export function isIndex(name: AnyTable): name is RecordIndex {
-  return name in INDEXES;
+/** Of a copied one. */
+export function isIndex(name: RecordTable | RecordIndex): name is RecordIndex {
+  return COPIED_INDEXES.includes(name);
 }

@@ -262,7 +262,8 @@ function unreported(
   for (const one of periods.filter(isNews).toReversed()) {
     const reached = isRecent(one) ? percentsOf(rules, reported, one) : [];
     const then = one === periods[0] && usage !== undefined ? usage : usageOf(team, one);
-    events.push(...reached.map((percent) => quotaEvent(teamId, one, percent, then)));
+    for (const percent of reached)
+      events.push({ id: eventIds.quota(teamId, one, percent), facts: { kind: 'quota_threshold', percent, usage: then } });
     const last = reached.at(-1) ?? reported.percents[one.number];
     if (one.number > period && last !== undefined) percents[one.number] = last;
   }
@@ -273,7 +274,9 @@ function unreported(
   const limit = refused && newLimit(refused, periods, { ...reported, limits });
   if (limit !== undefined) {
     // Of the period of the refusal, if that has ended by now.
-    const then = periods.find(({ endMs }) => isOfPeriod(refused!) && endMs === refused!.untilMs);
+    const { refusal, untilMs } = refused!;
+    const isOfPeriod = refusal.kind === 'quota_exceeded' && refusal.window === undefined;
+    const then = periods.find(({ endMs }) => isOfPeriod && endMs === untilMs);
     const known = then === undefined || usage!.periodEndMs === then.endMs ? usage! : usageOf(usage!.team, then);
     events.push({ id: limit.id, facts: factsOf(refused!, known) });
   }
@@ -290,10 +293,6 @@ function percentsOf(rules: EventRules, reported: Reported, { number, limits, cha
   return percentsReached(rules, limits.characterLimit, reported.percents[number] ?? 0, characters - allowanceUsed);
 }
 
-function quotaEvent(teamId: string, period: PeriodUse, percent: number, usage: Usage): NewEvent {
-  return { id: eventIds.quota(teamId, period, percent), facts: { kind: 'quota_threshold', percent, usage } };
-}
-
 /** Of a period that has ended; it is not known which keys have used it. */
 function usageOf(team: Team, { plan, limits, startMs, endMs, characters, allowanceUsed }: PeriodUse): Usage {
   return { team: { ...team, plan, limits }, periodStartMs: startMs, periodEndMs: endMs, characters, allowanceUsed, keys: [] };
@@ -301,7 +300,8 @@ function usageOf(team: Team, { plan, limits, startMs, endMs, characters, allowan
 
 function daysOf(teamId: string, days: readonly KeyDay[]): NewEvent[] {
   return [...Map.groupBy(days, ({ day }) => day)].map(([day, keys]) => {
-    const [characters, requests] = [keys.reduce((sum, one) => sum + one.characters, 0), keys.reduce((sum, one) => sum + one.requests, 0)];
+    const sum = (name: 'characters' | 'requests'): number => keys.reduce((all, one) => all + one[name], 0);
+    const [characters, requests] = [sum('characters'), sum('requests')];
     return { id: eventIds.day(teamId, day, requests), facts: { kind: 'usage_day', day, characters, requests } };
   });
 }
@@ -323,21 +323,13 @@ function refusedFor(asked: AdmissionRequest | CallerCheck, answer: Admission | C
     return { subject: `${teamId} credit`, untilMs: askedAtMs + CREDIT_AGAIN_MS, teamId, characters, refusal: answer, whose: {} };
   const isOfWindow = answer.kind === 'rate_limited' && answer.window !== undefined;
   if (answer.kind !== 'quota_exceeded' && !isOfWindow) return undefined;
-  const whose = whoseOf(answer.of, keyId, tag?.name);
+  const { of } = answer;
+  const ofTag = of === 'tag' && tag !== undefined ? { tag: tag.name } : undefined;
+  const whose = of === 'key' ? { keyId } : (ofTag ?? (of === 'test_keys' ? { testKeys: true as const } : {}));
   const untilMs =
     answer.kind === 'quota_exceeded' ? answer.periodEndMs : windowAt(answer.window!.per, askedAtMs + answer.retryAfterMs - 1).endMs;
   const subject = `${teamId} ${JSON.stringify(whose)} ${answer.window?.per ?? ''} ${untilMs}`;
   return { subject, untilMs, teamId, characters, refusal: answer, whose };
-}
-
-function whoseOf(of: QuotaExceeded['of'], keyId: string, tag: string | undefined): Refused['whose'] {
-  if (of === 'key') return { keyId };
-  if (of === 'tag' && tag !== undefined) return { tag };
-  return of === 'test_keys' ? { testKeys: true } : {};
-}
-
-function isOfPeriod({ refusal }: Refused): boolean {
-  return refusal.kind === 'quota_exceeded' && refusal.window === undefined;
 }
 
 /** The event of a refusal, and what changes in what was reported; `undefined` if it was reported. */

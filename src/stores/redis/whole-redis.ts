@@ -2,7 +2,6 @@
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { ReportFinding, StoreFinding } from '../../ports/whole-accounts.ts';
-import { withPromises } from '../records/plugin-store.ts';
 import { scanned } from './redis-connection.ts';
 import { digestKey, groupKey, ownerKey, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -19,7 +18,7 @@ const SCAN_PIECE = 500;
 export async function openWholeRedis(url: string, mayCreate: boolean) {
   const store = await openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, creation: { mayCreate }, whole: true });
   const ownCheck = async (report: ReportFinding): Promise<void> => (await findingsOf(store.link)).forEach(report);
-  return { store: { ...store, ledger: withPromises(store.ledger) }, shown: withoutCredentials(url), ownCheck };
+  return { store, shown: withoutCredentials(url), ownCheck };
 }
 
 async function findingsOf(link: RedisLink): Promise<StoreFinding[]> {

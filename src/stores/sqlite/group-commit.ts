@@ -53,17 +53,14 @@ interface GroupCommitOptions {
   readonly log: Log;
   /** How long an operation may wait; after that it is failed without being run. */
   readonly busyTimeoutMs: number;
-  readonly behind?: WriteBehind;
+  readonly behind?: WriteBehind | undefined;
   /** How long the first operation of a group may wait for others. */
   readonly gatherMsMax?: number;
 }
 
 export class GroupCommit {
+  readonly #options: Required<Pick<GroupCommitOptions, 'path' | 'log' | 'busyTimeoutMs' | 'gatherMsMax'>>;
   readonly #transaction: GroupTransaction;
-  readonly #path: string;
-  readonly #log: Log;
-  readonly #busyTimeoutMs: number;
-  readonly #gatherMsMax: number;
   #queue: QueuedOperation[] = [];
   #scheduled = false;
   /** Number of queued operations with a waiting caller, and the same for the last group. */
@@ -80,12 +77,9 @@ export class GroupCommit {
   #defectLoggedAtMs = -Infinity;
   #onIdle: (() => void) | undefined;
 
-  constructor({ database, path, clock, log, busyTimeoutMs, behind, gatherMsMax = GATHER_MS_MAX }: GroupCommitOptions) {
-    this.#transaction = new GroupTransaction(database, clock, log, behind);
-    this.#path = path;
-    this.#log = log;
-    this.#busyTimeoutMs = busyTimeoutMs;
-    this.#gatherMsMax = gatherMsMax;
+  constructor(options: GroupCommitOptions) {
+    this.#options = { gatherMsMax: GATHER_MS_MAX, ...options };
+    this.#transaction = new GroupTransaction(options);
   }
 
   /** Runs `work` within a transaction, like `add`; an error it throws only rejects its own promise. */
@@ -110,10 +104,10 @@ export class GroupCommit {
     if (this.#queue.length >= QUEUE_MAX) return this.#refuse(asked, 'queue_full');
     // Real time, even if a test moves the store's clock: this limits how long callers wait.
     const monotonicMs = performance.now();
-    this.#queue.push({ work, asked, deadlineMs: monotonicMs + this.#busyTimeoutMs, answer: undefined, failure: undefined });
+    this.#queue.push({ work, asked, deadlineMs: monotonicMs + this.#options.busyTimeoutMs, answer: undefined, failure: undefined });
     if (hurried) {
       this.#awaited++;
-      if (!this.#scheduled) this.#schedule(monotonicMs + this.#gatherMsMax);
+      if (!this.#scheduled) this.#schedule(monotonicMs + this.#options.gatherMsMax);
     } else if (!this.#scheduled) this.#lingering ??= setTimeout(this.#endLinger, SETTLE_LINGER_MS);
   }
 
@@ -132,7 +126,7 @@ export class GroupCommit {
 
   /** Deferred, because an answer must not arrive before `add` has returned. */
   #refuse(asked: Callbacks<StoreUnavailable>, cause: Cause): void {
-    queueMicrotask(() => asked.answered(unavailable(this.#path, cause)));
+    queueMicrotask(() => asked.answered(unavailable(this.#options.path, cause)));
   }
 
   /** Flushes the queue in the check phase of a later turn, at once or after having gathered more until then. */
@@ -194,7 +188,7 @@ export class GroupCommit {
   #conclude(group: readonly QueuedOperation[], cause: Cause | undefined): void {
     if (cause !== undefined && !REPORTED_BY_PROBE.has(cause)) this.#logDefect(cause);
     for (const { asked, answer, failure } of group) {
-      if (cause !== undefined) asked.answered(unavailable(this.#path, cause));
+      if (cause !== undefined) asked.answered(unavailable(this.#options.path, cause));
       else if (failure !== undefined) asked.failed(failure.error);
       else asked.answered(answer);
     }
@@ -205,28 +199,23 @@ export class GroupCommit {
     const nowMs = performance.now();
     if (nowMs - this.#defectLoggedAtMs < DEFECT_LOG_EVERY_MS) return;
     this.#defectLoggedAtMs = nowMs;
-    this.#log.error('the SQLite store failed to run an operation', { cause });
+    this.#options.log.error('the SQLite store failed to run an operation', { cause });
   }
 }
 
 // IMMEDIATE, because a transaction that reads before it writes would fail midway if another process committed in between.
 const SQL = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT' };
 
-const NOTHING_BEHIND: WriteBehind = { begin: () => undefined, flush: () => undefined, forget: () => undefined };
-
 /** The transaction of one group. */
 class GroupTransaction {
   readonly #database: DatabaseSync;
   readonly #clock: Clock;
-  readonly #behind: WriteBehind;
+  readonly #behind: WriteBehind | undefined;
   readonly #log: Log;
   readonly #sql: Statements<typeof SQL>;
 
-  constructor(database: DatabaseSync, clock: Clock, log: Log, behind = NOTHING_BEHIND) {
-    this.#database = database;
-    this.#clock = clock;
-    this.#behind = behind;
-    this.#log = log;
+  constructor({ database, clock, log, behind }: GroupCommitOptions) {
+    [this.#database, this.#clock, this.#log, this.#behind] = [database, clock, log, behind];
     this.#sql = prepared(database, SQL);
   }
 
@@ -234,7 +223,7 @@ class GroupTransaction {
   begin(): Cause | undefined {
     try {
       this.#sql.begin.run();
-      this.#behind.begin();
+      this.#behind?.begin();
       return undefined;
     } catch (error) {
       this.#rollback();
@@ -252,7 +241,7 @@ class GroupTransaction {
         if (isGuarded) this.#runGuarded(entry);
         else entry.answer = entry.work(entry.asked, this.#clock.nowMs());
       }
-      this.#behind.flush();
+      this.#behind?.flush();
       this.#sql.commit.run();
       return undefined;
     } catch (error) {
@@ -267,18 +256,18 @@ class GroupTransaction {
     this.#database.exec('SAVEPOINT operation');
     try {
       entry.answer = entry.work(entry.asked, this.#clock.nowMs());
-      this.#behind.flush();
+      this.#behind?.flush();
     } catch (error) {
       if (databaseFaultOf(error) !== undefined) throw error;
       entry.failure = { error };
-      this.#behind.forget();
+      this.#behind?.forget();
       this.#database.exec('ROLLBACK TO operation');
     }
     this.#database.exec('RELEASE operation');
   }
 
   #rollback(): void {
-    this.#behind.forget();
+    this.#behind?.forget();
     try {
       // A full disk or a read error may already have ended the transaction.
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');

@@ -3,20 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { auditEntry, idBefore } from '../../domain/audit-entry.ts';
 import type { AuditedChange, Audited } from '../../domain/audit-entry.ts';
-import type { EntryPieces } from '../../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type {
-  DecideChange,
-  GroupChange,
-  IndexPage,
-  KeyWrite,
-  NewBlob,
-  NewEvent,
-  RecordName,
-  RecordSpace,
-  RecordTable,
-} from '../../ports/record-space.ts';
+import type { DecideChange, GroupChange, KeyWrite, NewEvent, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
 import { auditWrites } from '../records/record-audit.ts';
 import { securely } from './open-database.ts';
@@ -79,103 +68,66 @@ export class SharedWrites {
 
 type Parts = Pick<SqliteParts, 'database' | 'path' | 'group' | 'accounts' | 'blobs' | 'writes' | 'numberOf'>;
 
-export class SqliteRecords implements RecordSpace {
-  readonly #parts: Parts;
-  readonly #sql: Statements<typeof SQL>;
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#sql = prepared(parts.database, SQL);
-  }
-
-  read(group: string, names: readonly RecordName[]): Promise<readonly (string | undefined)[] | StoreUnavailable> {
-    return this.#parts.group.run(() => {
-      const team = this.#team(group);
-      return names.map((name) => (team === undefined ? undefined : this.#parts.writes.value(team, name)));
-    });
-  }
-
-  list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
-    return this.#parts.group.run(() => {
-      const team = this.#team(group);
-      return new Map(team === undefined ? [] : this.#sql.list.all(team, table));
-    });
-  }
-
-  /** Sees what is committed, and needs no lock: the janitor looks often. */
-  async page(group: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
-    return looked(this.#parts.path, () => {
-      const team = this.#team(group);
-      return team === undefined ? [] : this.#sql.page.all(team, index, from, below, limit).map(([id]) => id);
-    });
-  }
-
-  async change<Result>(
-    group: string,
-    names: readonly RecordName[],
-    decide: DecideChange<Result>,
-    keyId?: string,
-  ): Promise<Result | undefined | StoreUnavailable> {
-    const { accounts, blobs, writes, path } = this.#parts;
-    let detaches = false;
-    const answer = await this.#parts.group.run((nowMs): Result | undefined | StoreUnavailable => {
-      const open = group === SHARED_RECORDS ? undefined : accounts.account(group, nowMs);
-      if (open === undefined && group !== SHARED_RECORDS) return undefined;
-      const team = open?.rows.no ?? SHARED;
-      const account = open?.account;
-      const values = names.map((name) => writes.value(team, name));
-      const key = keyId === undefined ? undefined : account?.key(keyId)?.shown(nowMs);
-      const change = decide(values, { nowMs, limits: account?.team.limits, period: account?.counts.period, key });
-      const { result, attach = [], detach = [] } = change;
-      if (open !== undefined && !blobs.arePrepared(team, attach, nowMs)) return unavailable(path, 'busy');
-      writes.write(team, change);
-      if (open !== undefined) {
-        blobs.attach(team, attach);
-        blobs.detach(team, detach);
-        if (change.key !== undefined) this.#putKey(open, change.key);
-      }
-      detaches = detach.length > 0;
-      if (change.audit !== undefined) {
-        const { by, ...difference } = change.audit;
-        writes.audit(by, { teamId: group, ...(keyId === undefined ? {} : { keyId }), ...difference }, nowMs);
-      }
-      if (change.event !== undefined) writes.event(group, change.event, nowMs);
-      return result;
-    });
-    if (detaches) void blobs.clear();
-    return answer;
-  }
+export function sqliteRecords({ database, path, group, accounts, blobs, writes, numberOf }: Parts): RecordSpace {
+  const sql = prepared(database, SQL);
+  const teamNo = (teamId: string): number | undefined => (teamId === SHARED_RECORDS ? SHARED : numberOf(teamId));
 
   /** Stored without whether it has expired. */
-  #putKey({ account, rows }: OpenAccount, { record, digest }: KeyWrite): void {
+  const putKey = ({ account, rows }: OpenAccount, { record, digest }: KeyWrite): void => {
     const { lastUsedAtMs: _used, ...rest } = record;
     const stored = { ...rest, status: record.status === 'expired' ? ('active' as const) : record.status };
-    if (digest === undefined) this.#sql.changeKey.run(JSON.stringify(stored), record.keyId);
+    if (digest === undefined) sql.changeKey.run(JSON.stringify(stored), record.keyId);
     else rows.addKey(stored, digest);
     account.key(record.keyId)?.setRecord({ ...stored, lastUsedAtMs: undefined });
-  }
+  };
 
-  teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
-    return this.#parts.group.run(() => this.#sql.teamOf.get(keyId)?.[0]);
-  }
-
-  groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
-    return this.#parts.group.run(() => this.#sql.group.get(table, id)?.[0]);
-  }
-
-  prepare(group: string, blobs: readonly NewBlob[]): Promise<StoreUnavailable | undefined> {
-    return this.#parts.blobs.prepare(group, blobs);
-  }
-
-  abandon(group: string, blobs: readonly NewBlob[]): Promise<void> {
-    return this.#parts.blobs.abandon(group, blobs);
-  }
-
-  readBlob(group: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
-    return this.#parts.blobs.read(group, blobId);
-  }
-
-  #team(group: string): number | undefined {
-    return group === SHARED_RECORDS ? SHARED : this.#parts.numberOf(group);
-  }
+  return {
+    prepare: (teamId, all) => blobs.prepare(teamId, all),
+    abandon: (teamId, all) => blobs.abandon(teamId, all),
+    readBlob: (teamId, blobId) => blobs.read(teamId, blobId),
+    read: (teamId, names) =>
+      group.run(() => {
+        const team = teamNo(teamId);
+        return names.map((name) => (team === undefined ? undefined : writes.value(team, name)));
+      }),
+    list: (teamId, table) =>
+      group.run(() => {
+        const team = teamNo(teamId);
+        return new Map(team === undefined ? [] : sql.list.all(team, table));
+      }),
+    /** Sees what is committed, and needs no lock: the janitor looks often. */
+    page: async (teamId, { index, from, below, limit }) =>
+      looked(path, () => {
+        const team = teamNo(teamId);
+        return team === undefined ? [] : sql.page.all(team, index, from, below, limit).map(([id]) => id);
+      }),
+    async change<Result>(teamId: string, names: readonly RecordName[], decide: DecideChange<Result>, keyId?: string) {
+      let detaches = false;
+      const answer = await group.run((nowMs): Result | undefined | StoreUnavailable => {
+        const open = teamId === SHARED_RECORDS ? undefined : accounts.account(teamId, nowMs);
+        if (open === undefined && teamId !== SHARED_RECORDS) return undefined;
+        const team = open?.rows.no ?? SHARED;
+        const account = open?.account;
+        const values = names.map((name) => writes.value(team, name));
+        const key = keyId === undefined ? undefined : account?.key(keyId)?.shown(nowMs);
+        const change = decide(values, { nowMs, limits: account?.team.limits, period: account?.counts.period, key });
+        const { result, attach = [], detach = [], audit, event } = change;
+        if (open !== undefined && !blobs.arePrepared(team, attach, nowMs)) return unavailable(path, 'busy');
+        writes.write(team, change);
+        if (open !== undefined) {
+          blobs.attach(team, attach);
+          blobs.detach(team, detach);
+          if (change.key !== undefined) putKey(open, change.key);
+        }
+        detaches = detach.length > 0;
+        if (audit !== undefined) writes.audit(audit.by, { teamId, keyId, before: audit.before, after: audit.after }, nowMs);
+        if (event !== undefined) writes.event(teamId, event, nowMs);
+        return result;
+      });
+      if (detaches) void blobs.clear();
+      return answer;
+    },
+    teamOf: (keyId) => group.run(() => sql.teamOf.get(keyId)?.[0]),
+    groupOf: ({ table, id }) => group.run(() => sql.group.get(table, id)?.[0]),
+  };
 }

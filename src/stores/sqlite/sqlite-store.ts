@@ -6,12 +6,10 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import type { WholePluginStore } from '../../ports/plugin.ts';
+import type { WholeStoreParts } from '../../ports/plugin.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
-import { fromPlugin, withPromises } from '../records/plugin-store.ts';
-import { assertUnmarked } from '../records/copy-mark.ts';
+import { toServe } from '../records/plugin-store.ts';
 import { overRecords } from '../records/over-records.ts';
-import { beginClock } from '../records/record-clock.ts';
 import { teamRegistry } from '../records/team-registry.ts';
 import { RowHistory } from '../records/usage-rows.ts';
 import { DatabaseFile } from './database-file.ts';
@@ -21,9 +19,9 @@ import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
 import { versionOf } from './schema.ts';
 import { SqliteAccounts } from './sqlite-accounts.ts';
-import { SqliteBlobs } from './sqlite-blobs.ts';
+import { sqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
-import { SharedWrites, SqliteRecords } from './sqlite-records.ts';
+import { SharedWrites, sqliteRecords } from './sqlite-records.ts';
 import { SqliteTeams } from './sqlite-teams.ts';
 import { SqliteUsage } from './sqlite-usage.ts';
 import { SqliteWholeAccounts } from './sqlite-whole-accounts.ts';
@@ -50,28 +48,18 @@ export interface SqliteStoreOptions {
 }
 
 /** A file in whole, and its ledger as gateways use it. */
-export interface WholeFile extends WholePluginStore {
+export interface WholeFile extends WholeStoreParts {
   readonly database: DatabaseSync;
-  readonly direct: Ledger;
+  readonly ledger: Ledger;
 }
 
 const BUSY_TIMEOUT_MS = 500;
 
 /** Rejects with a `StoreError` if the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, clock, durability = 'full', creation = {}, events } = options;
+  const { path, clock, log, durability = 'full', creation = {}, events } = options;
   const file = wholeFile(await openDatabase(path, durability, creation), options);
-  try {
-    await assertUnmarked(file.records, storeName(path));
-    await beginClock(file.records, clock, options.log);
-    const store = fromPlugin(file, clock, events, file.direct);
-    // From now on its operations keep events.
-    if (events !== undefined) await store.outbox.lease('', 0);
-    return store;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  return toServe(file, file.ledger, storeName(path), { clock, log, events });
 }
 
 /** The store in an open file. */
@@ -84,8 +72,8 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
   const accounts = new SqliteAccounts(database, writes, clock);
   const teams = new SqliteTeams({ database, group, accounts });
   const numberOf = (teamId: string): number | undefined => teams.number(teamId);
-  const blobs = new SqliteBlobs({ database, path, group, numberOf });
-  const records = new SqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });
+  const blobs = sqliteBlobs({ database, path, group, numberOf });
+  const records = sqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });
   const over = overRecords(records, () => clock.nowMs(), historyDays);
   const parts: SqliteParts = {
     database,
@@ -104,12 +92,10 @@ export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptio
   const erasure = new TeamErasure({ ...parts, records });
   const usage = new SqliteUsage(parts, teams);
   const janitor = cleansUp ? new Janitor({ ...parts, records }, erasure) : undefined;
-  const direct = sqliteLedger(parts);
   let closed: Promise<void> | undefined;
   return {
     database,
-    direct,
-    ledger: withPromises(direct),
+    ledger: sqliteLedger(parts),
     // Synchronous.
     keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
     teams: teamRegistry(teams, records, (teamId, choice, by) => erasure.delete(teamId, choice, by)),

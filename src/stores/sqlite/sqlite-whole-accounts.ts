@@ -60,7 +60,7 @@ export class SqliteWholeAccounts implements WholeAccounts {
       const change = decide(isThere ? this.#read(row) : undefined);
       if (change === undefined) return undefined;
       const no = this.#write(change.account);
-      for (const { blobId, pieces } of change.attach ?? []) this.#parts.blobs.write(no, blobId, pieces);
+      this.#parts.blobs.attach(no, change.attach ?? [], true);
       this.#parts.accounts.forget();
       return undefined;
     });

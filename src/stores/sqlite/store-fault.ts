@@ -26,13 +26,7 @@ const FAULTS: ReadonlyMap<number, DatabaseFault> = new Map([
 export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && error.code === 'ERR_INVALID_STATE') return 'closed';
-  const code = resultCode(error);
-  return code === undefined ? undefined : FAULTS.get(code & 0xff);
-}
-
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode : undefined;
+  return 'errcode' in error && typeof error.errcode === 'number' ? FAULTS.get(error.errcode & 0xff) : undefined;
 }
 
 /** Why nothing was done; for a fault during COMMIT, why it is unknown whether it was done. */
@@ -81,15 +75,10 @@ export function looked<T>(path: string, read: () => T): T | StoreUnavailable {
   try {
     return read();
   } catch (error) {
-    return answerTo(path, error);
+    const cause = databaseFaultOf(error);
+    if (cause === undefined) throw error;
+    return unavailable(path, cause);
   }
-}
-
-/** `unavailable` for a database fault; throws any other error. */
-function answerTo(path: string, error: unknown): StoreUnavailable {
-  const cause = databaseFaultOf(error);
-  if (cause === undefined) throw error;
-  return unavailable(path, cause);
 }
 
 /** Converts a database fault to an error for operators; returns any other error unchanged. */

@@ -34,7 +34,7 @@ const PLACES = kinds.map((kind) => ({ ...kind, place: kind.name === 'SQLite' ? '
 describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => {
   const opened = open(clock);
   const folderPath = join(directory, `files-${name}`);
-  const folder = place === 'the store' ? undefined : DirectoryOfDocuments.at(folderPath);
+  const folder = place === 'the store' ? undefined : new DirectoryOfDocuments(folderPath);
   const documentsOf = async (): Promise<RecordDocuments> => recordDocuments((await opened).records, () => clock.nowMs(), folder);
 
   const made: string[] = [];

@@ -10,7 +10,7 @@ import { ReferenceData, referenceStore } from '../../support/reference-store.ts'
 import type { LimitReached } from '../../../src/ports/outbox.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import { fromPlugin } from '../../../src/stores/records/plugin-store.ts';
+import { fromPlugin, withCallbacks } from '../../../src/stores/records/plugin-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { PREPAID, freshKey, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../support/promised-store.ts';
@@ -29,7 +29,10 @@ function pluginKind(): Kind {
   const data = new ReferenceData();
   return {
     name: 'a plugin’s store',
-    open: async (clock, events) => fromPlugin(referenceStore(clock, data), clock, events),
+    open: async (clock, events) => {
+      const store = referenceStore(clock, data);
+      return fromPlugin(store, withCallbacks(store.ledger), clock, events);
+    },
   };
 }
 
