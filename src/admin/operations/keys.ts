@@ -335,4 +335,4 @@ export async function foundKeys(
   return answered(await teams.findKeys(key === undefined ? { display } : { digest: digestOf(key) })).map(foundRow);
 }
 
-export const operations = [createKey, listKeys, findKeys, updateKey, revokeKey];
+export const operations = [createKey, listKeys, updateKey, revokeKey, findKeys];
