@@ -120,13 +120,11 @@ class Scene {
     return response.status;
   }
 
-  /** Lets minutes pass, with an action in each, or all of them alike; at their end exactly these alerts fire. */
-  async pass(minutes: number, firing: Moment['firing'], each?: () => Promise<unknown>): Promise<void> {
-    let text: string | undefined;
+  /** Lets minutes pass, with an action in each; at their end exactly these alerts fire. */
+  async pass(minutes: number, firing: Moment['firing'], each: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
     for (let i = 0; i < minutes; i++) {
-      await each?.();
-      if (each !== undefined || text === undefined) text = await this.metrics();
-      this.timeline.add(text);
+      await each();
+      this.timeline.add(await this.metrics());
     }
     this.expect(firing);
   }

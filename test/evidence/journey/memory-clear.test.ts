@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startScriptedEngine } from '../../../src/testing.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
@@ -20,7 +20,8 @@ test('are deleted with their team, by command for a team, and all of them', { ti
   const [place, shared, engine] = await Promise.all([storePlace('sqlite'), startRedis(), startScriptedEngine()]);
   const client = new Redis(shared.url);
   const plugins = [{ module: 'lingate/plugins/memory', options: { store: { env: 'SHARED_MEMORY' }, look_up_ms: 10_000 } }];
-  process.env['SHARED_MEMORY'] = shared.url;
+  vi.stubEnv('SHARED_MEMORY', shared.url);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const file = join(place.folder, 'command.yaml');
   writeFileSync(file, JSON.stringify({ store: place.url, plugins }));
   const gateway = await startGateway({ listener: LISTENERS[0], store: place.url, engineUrls: [engine.url], config: { plugins } });
