@@ -25,7 +25,7 @@ describe('in front of Apertium', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'lingate-apertium-'));
     apertium = await startApertium();
-    const config = { engine: { protocol: 'apertium', timeout_ms: 10_000 } };
+    const config = { engine: { protocol: 'apertium', timeout_ms: 25_000 } };
     gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [apertium.url], config });
     team = await gateway.team(LARGE);
   });
