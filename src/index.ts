@@ -157,7 +157,7 @@ export type { SharedSecrets } from './ports/shared-secrets.ts';
 export type { TagDay, TagHistory } from './ports/tag-history.ts';
 export type { SetTag, TagChanged, TagRegistry } from './ports/tag-registry.ts';
 export type { TagSettings, TagUse } from './domain/request-tag.ts';
-export type { DueEvent, EventFacts, KeptEvent, Outbox } from './ports/outbox.ts';
+export type { DueEvent, EventFacts, OutboxEvent, Outbox } from './ports/outbox.ts';
 export type { StoreCreation, StoreFault } from './ports/store.ts';
 export type * from './ports/whole-accounts.ts';
 export type * from './ports/team-registry.ts';

@@ -152,7 +152,7 @@ interface RowsBelow<Row> {
 export interface AdminOperation<Input extends TObject = TObject, Row extends TSchema = TSchema> {
   /** The `operationId`, and the action in the audit. */
   readonly id: string;
-  /** What was done then, as lists of the audit call it: `team created`. Only of an operation that changes something. */
+  /** What was done, in the audit's lists: `team created`. Only if it changes something. */
   readonly past?: string;
   /** The words after `lingate`; `undefined` if there is no such command. */
   readonly command?: string;

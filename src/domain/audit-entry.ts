@@ -12,7 +12,7 @@ import type { SignInRefusal } from './sign-in-attempt.ts';
 export interface Audited {
   /** `cli:USER@HOST`, `admin:NAME@ADDRESS` or `console:NAME@ADDRESS`. */
   readonly actor: string;
-  /** The id of an operation of the admin API, whichever interface was used, or one of `listAudit` besides. */
+  /** An operation of the admin API, whichever interface was used, or one of `listAudit`. */
   readonly action: string;
   /** The operator's reason, in their own words. */
   readonly reason?: string;

@@ -199,8 +199,8 @@ export function isInSpan(
 }
 
 /**
- * The balance when the period began and ended, and what was added and deducted between. Late
- * settlements lower the balance of the period that they were reserved in: spending follows exactly.
+ * The balance when the period began and ended, and what was added and deducted between. A later
+ * settlement lowers that of the period that it was reserved in: spending follows exactly.
  */
 export interface PeriodCredit {
   readonly openingMicro: Micro;

@@ -84,7 +84,7 @@ export interface Reservation {
  * from rule 3 on. What a window counts: `WindowCounts` (ledger/counter.ts).
  *
  * Reservations whose lease has ended count as released from that millisecond on. When a period has ended, the one that contains `now`
- * becomes current; open reservations stay in theirs. If the clock steps back, slots move with it: intervals are kept and the newest
+ * becomes current; open reservations stay in theirs. If the clock steps back, slots move with it: intervals stay and the newest
  * counts as happening now, so that no team is locked out for more than a second or admitted twice.
  *
  * Answers of rules 4 to 8 carry `rate` and `windows` with `reportRate` (the rate with the fewest free slots, every window in order, after
@@ -98,7 +98,7 @@ export type Admission =
   | Placed
   | StoreUnavailable;
 
-/** Absent for the team's limit. If a store never sets it, callers are told that the team's limit refused them. */
+/** Absent for the team's limit. If a store never sets it, answers say that the team's limit refused them. */
 interface WhoseLimit {
   readonly of?: 'key' | 'tag' | undefined;
 }

@@ -66,7 +66,7 @@ export type LimitReached = {
     | { readonly code: 'rate_limited' | 'quota_exceeded'; readonly window: WindowNumber; readonly requiredCharacters?: number }
   );
 
-export interface KeptEvent {
+export interface OutboxEvent {
   /** Stays the same if the operation is repeated, or is run again after a failover lost it. */
   readonly id: string;
   readonly teamId: string;
@@ -93,7 +93,7 @@ export interface Outbox {
   /** The first of the due events, longest due first. */
   due(limit: number): Promise<readonly DueEvent[] | StoreUnavailable>;
   /** `undefined` if the event is gone. */
-  read(event: DueEvent): Promise<KeptEvent | undefined | StoreUnavailable>;
+  read(event: DueEvent): Promise<OutboxEvent | undefined | StoreUnavailable>;
   /** Removes an event that was delivered or given up. */
   remove(event: DueEvent): Promise<StoreUnavailable | undefined>;
   /** Reschedules an event after a failed delivery. */

@@ -66,7 +66,7 @@ export type RecordTable =
   | 'requests'
   | 'claims';
 
-/** Every index: a table of ids without values, which are kept in order. */
+/** Every index: a table of ids without values, which are in order. */
 export type RecordIndex =
   /** Shared: when each request is forgotten. */
   | 'requests_by_end'
@@ -158,7 +158,7 @@ export interface GroupChange<Result> {
   readonly key?: KeyWrite;
   /** An audit entry of the group, and of the key that the change names, in the same operation. */
   readonly audit?: { readonly by: Audited } & AuditDifference;
-  /** About the team, kept in the outbox in the same operation if events are stored (ports/outbox.ts). */
+  /** About the team, stored in the outbox in the same operation if events are stored (ports/outbox.ts). */
   readonly event?: NewEvent;
 }
 

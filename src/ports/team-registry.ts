@@ -180,7 +180,7 @@ export interface Standing {
 }
 
 export interface TeamDeletion {
-  /** Days and periods are kept, without names, labels and key displays; everything else is deleted. */
+  /** Days and periods stay, without names, labels and key displays; everything else is deleted. */
   readonly keepUsage: boolean;
 }
 
@@ -212,7 +212,7 @@ export interface TeamRegistry {
    * Returns whether there was a team to delete. The first step is atomic: from then on the team does not exist, none of its
    * keys is admitted anywhere, and the characters held by its open reservations are never charged. Then all of its data is
    * removed in pieces; returns when nothing is left. After an interruption the store resumes automatically before long, or at
-   * once if the call is repeated. Without `keepUsage` it also removes what an earlier deletion kept.
+   * once if the call is repeated. Without `keepUsage` it also removes what an earlier deletion left.
    */
   deleteTeam(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable>;
   /** The key works at once, on every node. */

@@ -80,7 +80,7 @@ export interface PeriodUse {
 /** A team's periods that a question is about. */
 export interface TeamPeriods {
   readonly team: Team;
-  /** The team was deleted, and its usage was kept. */
+  /** The team was deleted, and its usage stayed. */
   readonly deleted: boolean;
   /** Oldest first. */
   readonly periods: readonly PeriodUse[];
@@ -97,7 +97,7 @@ export interface UsageHistory {
   /** Newest first, including the current period; periods without use may be missing. */
   periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable>;
   /**
-   * The periods of a page of teams in a span, in order of creation, including deleted teams whose usage was kept: for invoices in
+   * The periods of a page of teams in a span, in order of creation, including deleted teams whose usage stayed: for invoices in
    * bounded memory. Periods that can be closed are closed first.
    */
   pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable>;

@@ -16,11 +16,11 @@ import type { ChargeRow, EndedPeriod, RunningPeriod } from './usage-history.ts';
 export interface WholeAccount {
   readonly team: Team;
   /**
-   * The next operation begins the one that contains `now`. `undefined` if the team was deleted and only its usage is kept: then there
+   * The next operation begins the one that contains `now`. `undefined` if the team was deleted and only its usage is left: then there
    * are only keys, charges and periods.
    */
   readonly period: RunningPeriod | undefined;
-  /** Past periods that are still kept, oldest first. */
+  /** Past periods that are still stored, oldest first. */
   readonly ended: readonly EndedPeriod[];
   /** The balance before the first of these periods. */
   readonly openingMicro: Micro;

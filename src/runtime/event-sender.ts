@@ -4,7 +4,7 @@ import { randomBytes, createHmac } from 'node:crypto';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
-import type { DueEvent, KeptEvent, Outbox } from '../ports/outbox.ts';
+import type { DueEvent, OutboxEvent, Outbox } from '../ports/outbox.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 
 /** Why the receiver did not accept an event. */
@@ -14,7 +14,7 @@ export interface SendFailure {
 }
 
 /** With its team's reference when it is sent; `undefined` if it has none, or was deleted. */
-export interface SentEvent extends KeptEvent {
+export interface SentEvent extends OutboxEvent {
   readonly reference: string | undefined;
 }
 

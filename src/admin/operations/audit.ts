@@ -33,7 +33,7 @@ export const Entry = Type.Object({
 });
 export type EntryRow = Static<typeof Entry>;
 
-/** Each action in words. The last ones are no operations: they are of the command line and of the console. */
+/** Each action in words. The last ones are the command line's and the console's. */
 const WORDS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [...teams, ...plans, ...keys, ...glossaries, ...tags].flatMap(({ id, past }) => (past === undefined ? [] : [[id, past]])),

@@ -67,8 +67,8 @@ interface WithoutEffect<Rules> extends ParameterDoc {
  * `readAll(PARAMETERS, members, order, rules)` reads a request with them, `queryDocs` and `objectSchema` document them, and
  * `src/manual.ts` lists the description for the manual's table.
  *
- * `Order` is what a request means in our terms, with a value for every member before the first parameter is read. `Rules` is what else
- * the reading depends on, such as the languages and what the engine can do.
+ * `Order` is what a request means in our terms, complete before the first parameter is read. `Rules` is
+ * what else the reading depends on, such as the languages and what the engine can do.
  */
 type Parameter<Order, Rules> = Served<Order, Rules> | Refused | WithoutEffect<Rules>;
 

@@ -1,6 +1,6 @@
 // Events as shared records: their form, those of what operators do, and what an operation that causes one writes.
 import { eventIds, RULES_FOLLOWED_MS } from '../../domain/event-rules.ts';
-import type { EventFacts, KeptEvent } from '../../ports/outbox.ts';
+import type { EventFacts, OutboxEvent } from '../../ports/outbox.ts';
 import type { NewEvent, RecordName } from '../../ports/record-space.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import { joined, JsonTable, timeDigits } from './json-table.ts';
@@ -29,18 +29,18 @@ export const SENDERS = new JsonTable<Sender>('senders');
 export const SENDER = 'events';
 
 /** The id of an event's record. */
-export function eventRecordId({ id, teamId }: Pick<KeptEvent, 'id' | 'teamId'>): string {
+export function eventRecordId({ id, teamId }: Pick<OutboxEvent, 'id' | 'teamId'>): string {
   return `${teamId} ${id}`;
 }
 
 /** The event of a record. */
-export function eventOfRecord(recordId: string): Pick<KeptEvent, 'id' | 'teamId'> {
+export function eventOfRecord(recordId: string): Pick<OutboxEvent, 'id' | 'teamId'> {
   const space = recordId.indexOf(' ');
   return { teamId: recordId.slice(0, space), id: recordId.slice(space + 1) };
 }
 
 /** Due at once. */
-export function newEvent(event: KeptEvent): Pick<EventWrites, 'put' | 'index'> {
+export function newEvent(event: OutboxEvent): Pick<EventWrites, 'put' | 'index'> {
   const { atMs, facts } = event;
   return EVENTS.put(eventRecordId(event), { atMs, dueMs: atMs, tries: 0, facts });
 }

@@ -2,7 +2,7 @@
 import { windowAt } from '../../domain/period.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { EngineUse, EngineUsed, SentCharacters } from '../../ports/engine-use.ts';
-import type { KeptEvent } from '../../ports/outbox.ts';
+import type { OutboxEvent } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { newEvent } from './event-record.ts';
 import { joined, JsonTable } from './json-table.ts';
@@ -61,7 +61,7 @@ function added(before: StoredUse | undefined, { cap, process, report, characters
 }
 
 /** The engine is in place of the team. */
-function limitEvent({ engine, cap: { per, most } }: SentCharacters, { nowMs, characters, endMs }: EngineUsed): KeptEvent {
+function limitEvent({ engine, cap: { per, most } }: SentCharacters, { nowMs, characters, endMs }: EngineUsed): OutboxEvent {
   const facts = { kind: 'engine_limit', engine, per, most, characters, resetsAtMs: endMs } as const;
   return { id: `engine-${engine}-limit-${per}-${nowMs}`, teamId: engine, atMs: nowMs, facts };
 }

@@ -3,7 +3,7 @@
 import { expect } from '../expect.ts';
 import { toMicro } from '../../domain/money.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { DueEvent, KeptEvent, Outbox } from '../../ports/outbox.ts';
+import type { DueEvent, OutboxEvent, Outbox } from '../../ports/outbox.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import { freshKey, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
@@ -19,7 +19,7 @@ interface Scene {
   readonly outbox: Outbox;
   /** The team's events that are due. */
   readonly due: () => Promise<readonly DueEvent[]>;
-  readonly kept: () => Promise<readonly KeptEvent[]>;
+  readonly kept: () => Promise<readonly OutboxEvent[]>;
 }
 
 export function eventsContract(it: AddStoreCase, subject: Subject): void {
@@ -36,7 +36,7 @@ export function eventsContract(it: AddStoreCase, subject: Subject): void {
       const { outbox } = here;
       const due = async () => answered(await outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
       const kept = async () => {
-        const events: KeptEvent[] = [];
+        const events: OutboxEvent[] = [];
         // What a deletion has removed may still be listed.
         for (const event of await due()) events.push(...[answered(await outbox.read(event))].filter((one) => one !== undefined));
         return events.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventRules } from '../../../src/domain/event-rules.ts';
-import type { KeptEvent, Outbox } from '../../../src/ports/outbox.ts';
+import type { OutboxEvent, Outbox } from '../../../src/ports/outbox.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { EventSender, RETRY_AFTER_MS, SENDS_MAX } from '../../../src/runtime/event-sender.ts';
 import type { SendFailure } from '../../../src/runtime/event-sender.ts';
@@ -47,7 +47,7 @@ async function teams(count: number): Promise<void> {
   }
 }
 
-type Send = (event: KeptEvent, signal: AbortSignal) => Promise<SendFailure | undefined> | SendFailure | undefined;
+type Send = (event: OutboxEvent, signal: AbortSignal) => Promise<SendFailure | undefined> | SendFailure | undefined;
 
 /** A sender with the store's clock, which the test moves. */
 function sender(send: Send, outbox: Outbox = store.outbox): EventSender {

@@ -6,7 +6,7 @@ import { eventRules } from '../../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../../src/domain/money.ts';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import type { EventFacts, KeptEvent } from '../../../../src/ports/outbox.ts';
+import type { EventFacts, OutboxEvent } from '../../../../src/ports/outbox.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openStore } from '../../../../src/stores/open.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
@@ -40,8 +40,8 @@ function opened(): Promise<Store> {
 }
 
 /** What is told now, and delivered. */
-async function told(sender = store): Promise<readonly KeptEvent[]> {
-  const events: KeptEvent[] = [];
+async function told(sender = store): Promise<readonly OutboxEvent[]> {
+  const events: OutboxEvent[] = [];
   for (let i = 0; i < CALLS; i++) {
     clock.step(5000);
     for (const event of answered(await sender.outbox.due(1000))) {
