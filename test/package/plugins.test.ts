@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { codeBlocks, manualPage } from '../support/manual.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { runProgram } from '../support/start-program.ts';
 import { emptyFolder, ROOT, writeFiles } from './installed.ts';
@@ -101,12 +102,11 @@ const calls = protocolContract({
 for (const { name, run } of calls.cases) test('two calls ' + name, run);
 after(() => calls.close());
 const data = new ReferenceData();
-const reference = storeContract(async (clock) => referenceStore(clock, data));
-for (const { name, run } of reference.cases) test('reference ' + name, run);
-after(() => reference.close());
-const whole = accountsContract(async (clock) => referenceStore(clock));
-for (const { name, run } of whole.cases) test('reference ' + name, run);
-after(() => whole.close());
+const newDatabase = () => new ReferenceData();
+const openMyStore = async (clock, database = data) => referenceStore(clock, database);
+${codeBlocks(manualPage('plugins'), 'js')[0]!
+  .replaceAll(/^import .*\n/gm, '')
+  .replaceAll('test(name', "test('reference ' + name")}
 const store = storeContract(() => Promise.reject(new Error('no store at all')));
 for (const { name, run } of store.cases) test('store ' + name, run);
 after(() => protocol.close());
