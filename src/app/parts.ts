@@ -112,7 +112,7 @@ async function open({ config, output, down, role, onNewStore }: Opening) {
     config.engines.map(({ name }) => name),
   );
   const failures = down.closing('failure log', new FailureLog(log));
-  const caps = new EngineCaps({ caps: capsOf(config), tells: config.events !== undefined, log, now: monotonicMs });
+  const caps = new EngineCaps({ caps: capsOf(config), reports: config.events !== undefined, log, now: monotonicMs });
   const engines = openEnginesOf(config, settings, plugins.engineModules, caps, { metrics, log, failures });
   measureEngines(metrics, engines, caps);
   down.add('engine', () => engines.engine.close());

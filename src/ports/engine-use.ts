@@ -13,8 +13,8 @@ export interface SentCharacters {
   readonly report: number;
   /** Negative if the engine has billed less for a file than was reported before. */
   readonly characters: number;
-  /** Whether an event tells that the limit is reached. */
-  readonly tells: boolean;
+  /** Whether an event reports that the limit is reached. */
+  readonly reports: boolean;
 }
 
 /** What an engine may cost: so many characters in each window, counted over all gateways. */

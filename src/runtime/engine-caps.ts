@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.ts';
 interface EngineCapsOptions {
   readonly caps: ReadonlyMap<string, EngineCap>;
   /** Whether events are sent. */
-  readonly tells: boolean;
+  readonly reports: boolean;
   readonly log: Log;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
@@ -114,7 +114,7 @@ export class EngineCaps {
   }
 
   async #reportOf(engine: string, capped: Capped): Promise<void> {
-    const { tells, log, now } = this.#options;
+    const { reports, log, now } = this.#options;
     const use = this.#use;
     if (use === undefined) return;
     const { cap } = capped;
@@ -123,7 +123,7 @@ export class EngineCaps {
       capped.unreported = 0;
     }
     const { number, characters } = capped.report;
-    const used = await use.add({ engine, cap, process: this.#process, report: number, characters, tells });
+    const used = await use.add({ engine, cap, process: this.#process, report: number, characters, reports });
     if (isUnavailable(used)) return;
     capped.report = undefined;
     capped.used = used.characters;

@@ -61,7 +61,7 @@ interface DocumentCounts {
 
 interface DocumentCheckOptions {
   readonly reader: WholeStore;
-  /** Where files are kept, if not in the store. */
+  /** Where files are, if not in the store. */
   readonly folder: DocumentFolder | undefined;
   /** What has a longer lease than a request can have is of a document. */
   readonly leaseMsMax: number;
@@ -70,7 +70,7 @@ interface DocumentCheckOptions {
 type Found = (detail: string, mend: DocumentMend) => void;
 
 /** A creation that was interrupted is due after a minute; a gateway then removes it within another. */
-const LATE_MS = 120_000;
+const CREATION_MS_MAX = 120_000;
 
 /** The last look at a team, or at what is shared. */
 interface Look extends DocumentCounts {
@@ -171,7 +171,7 @@ export class DocumentCheck {
         run: ({ documents }) => documents.recountBytes(),
       });
     for (const { documentId, teamId, dueMs } of queue) {
-      if (dueMs > nowMs - LATE_MS || (await reader.records(teamId, 'documents')).has(documentId)) continue;
+      if (dueMs > nowMs - CREATION_MS_MAX || (await reader.records(teamId, 'documents')).has(documentId)) continue;
       found(`document ${documentId} is in the queue, but does not exist`, removal(teamId, documentId));
     }
     for (const documentId of (await folder?.list()) ?? []) {

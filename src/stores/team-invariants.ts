@@ -224,7 +224,7 @@ function tags({ table, charges: ofTeam }: JudgedAccount, judge: Judge): void {
   const areCounts = all.every(({ day, characters, requests }) => [day, characters, requests].every(isCount) && requests > 0);
   judge(!areCounts, 'tag', 'a tag has counts that are not whole numbers');
   judge(!hasAll(counts, earlier), 'tag', 'there are days of a tag without counts');
-  // Days of keys that are no longer kept are dropped some time before those of tags.
+  // Days of keys that are beyond the retention are dropped some time before those of tags.
   const firstDay = Math.min(...ofTeam.map(({ day }) => day));
   for (const [day, ofTags] of Map.groupBy(all, (one) => one.day)) {
     const [tagged, charge] = [charactersOf(ofTags), charactersOf(ofTeam.filter((one) => one.day === day))];

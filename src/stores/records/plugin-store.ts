@@ -24,7 +24,7 @@ export async function toServe(opened: WholeStoreParts, ledger: Ledger, shown: st
   try {
     await assertComplete(opened.records, shown);
     await beginClock(opened.records, clock, log);
-    // From now on its operations keep events.
+    // From now on its operations store events.
     if (events !== undefined) await opened.outbox.lease('', 0);
     return fromPlugin(opened, ledger, clock, events);
   } catch (error) {

@@ -60,7 +60,7 @@ export interface RecordDocuments extends DocumentStore {
   recountTeam(teamId: string): Promise<StoreUnavailable | undefined>;
 }
 
-/** `time`: the store's as far as it is known; `folder`: where files are kept, if not in the store. */
+/** `time`: the store's as far as it is known; `folder`: where files are, if not in the store. */
 export function recordDocuments(space: RecordSpace, time: () => number, folder?: DocumentFolder): RecordDocuments {
   /** Changes a document of a team, with what the team has of documents. */
   const change = <Result>(

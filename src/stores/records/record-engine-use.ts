@@ -33,7 +33,7 @@ export function recordEngineUse(space: RecordSpace): EngineUse {
         const { startMs, endMs, isReached } = after;
         const reachesNow = isReached && !(before?.startMs === startMs && before.isReached);
         const result: EngineUsed = { startMs, endMs, nowMs, characters: sumOf(after), reachesNow };
-        return { result, ...joined(USES.put(id, after), reachesNow && sent.tells ? newEvent(limitEvent(sent, result)) : {}) };
+        return { result, ...joined(USES.put(id, after), reachesNow && sent.reports ? newEvent(limitEvent(sent, result)) : {}) };
       });
       // The group of the shared records always exists.
       return used!;

@@ -33,7 +33,7 @@ const AGAIN_MS = 5000;
 const CHARGED_EVERY_MS = 200;
 const CHARGED_MAX = 10_000;
 /** What ended longer ago, while nobody sent events, is not reported. */
-const LATE_DAYS = 7;
+const REPORTED_DAYS = 7;
 /** So many subjects of refusals are remembered; of others the store is asked again. */
 const KNOWN_MAX = 10_000;
 /** So many refusals wait to be reported; of further ones, the next is. */
@@ -215,7 +215,7 @@ export class UsageEvents {
       return false;
     }
     const reported = JSON.parse(before) as Reported;
-    const [from, to] = [Math.max(reported.day + 1, today - LATE_DAYS), today - 1];
+    const [from, to] = [Math.max(reported.day + 1, today - REPORTED_DAYS), today - 1];
     const days = from > to ? [] : (answered(await history.days(teamId, { from, to }))?.days ?? []);
     const isUsed = refused !== undefined || percentsOf(rules, reported, periods[0]!).length > 0;
     const usage = isUsed ? answered(await teams.usage(teamId)) : undefined;
@@ -253,7 +253,7 @@ function unreported(
 ): { readonly next: Reported; readonly events: readonly NewEvent[] } {
   const { teamId } = team;
   const isNews = ({ number }: PeriodUse): boolean => number > reported.period;
-  const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - LATE_DAYS * DAY_MS;
+  const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - REPORTED_DAYS * DAY_MS;
   const ended = periods.filter((one) => isNews(one) && one.closed).toReversed();
   const period = ended.at(-1)?.number ?? reported.period;
   const { balanceMicro } = periods[0]!.credit;
@@ -315,7 +315,7 @@ function creditOf(rules: EventRules, { teamId, limits }: Team, before: Micro, af
   }));
 }
 
-/** `askedAtMs`: when the ledger was asked, so at most as late as its answer. */
+/** `askedAtMs`: when the ledger was asked, so not after its answer. */
 function refusedFor(asked: AdmissionRequest | CallerCheck, answer: Admission | CheckedCaller, askedAtMs: number): Refused | undefined {
   const { teamId, keyId, tag } = asked;
   const characters = 'reserve' in asked && asked.reserve ? (asked.charged ?? asked.characters) : undefined;

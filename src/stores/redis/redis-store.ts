@@ -44,7 +44,7 @@ export interface RedisStoreOptions {
   readonly clock?: Clock | undefined;
   /** Stands for the clocks of the servers in tests, and is judged like them. */
   readonly servers?: SimulatedServers | undefined;
-  /** How many days usage and audit entries are kept. */
+  /** How many days usage and audit entries are retained. */
   readonly historyDays?: number | undefined;
   /** How often this process maintains teams that nobody uses; `undefined` unless it is a gateway. */
   readonly maintainEveryMs?: number | undefined;
@@ -117,7 +117,7 @@ async function assembled(
   const keptDays = historyDays;
   const maintained = { accounts, index, erasure, postbox, records, audit, idempotency: over.idempotency, log, keptDays };
   const janitor = maintainEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: maintainEveryMs });
-  // From now on its operations keep events.
+  // From now on its operations store events.
   if (events !== undefined) await over.outbox.lease('', 0);
   return {
     keys: keyDirectory(link),

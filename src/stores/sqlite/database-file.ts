@@ -1,4 +1,4 @@
-// Watches the file of an open database: SQLite keeps writing to a file that was deleted, moved or made read-only, and all of
+// Watches the file of an open database: SQLite goes on writing to a file that was deleted, moved or made read-only, and all of
 // that is lost.
 import { constants, statSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';

@@ -34,7 +34,7 @@ interface QueuedOperation {
   failure: { readonly error: unknown } | undefined;
 }
 
-/** Rows that operations keep in memory between reading them and the COMMIT. */
+/** Rows that operations hold in memory between reading them and the COMMIT. */
 interface WriteBehind {
   /** A transaction has begun. */
   begin(): void;
@@ -92,8 +92,8 @@ export class GroupCommit {
   /**
    * Runs the work within a transaction, at the end of this turn or one of the next, and answers after the COMMIT. An error that
    * it throws only fails this operation. If no transaction can begin in time, or it fails, the answer is `unavailable`. After a
-   * rollback the work may be run again, so it must keep no state of a run except its answer. An operation that is not `hurried`
-   * may wait to share a transaction with others, but keeps its position before them.
+   * rollback the work may be run again, so it must hold no state of a run except its answer. An operation that is not `hurried`
+   * may wait to share a transaction with others, but stays before them.
    */
   add<Asked extends Callbacks<Answer | StoreUnavailable>, Answer>(
     work: (asked: Asked, nowMs: number) => Answer,
@@ -164,7 +164,7 @@ export class GroupCommit {
     if (this.#queue.length > 0 && this.#queue[0]!.deadlineMs <= performance.now()) this.#dropLate();
     if (this.#queue.length > 0) {
       const fault = this.#away ?? this.#transaction.begin();
-      // Randomized, so that two processes do not keep colliding at the lock.
+      // Randomized, so that two processes do not collide again and again at the lock.
       if (fault === 'busy') return this.#schedule(0, RETRY_MS_MIN + Math.random() * RETRY_MS_SPREAD);
       const group = this.#queue;
       this.#queue = group.length > GROUP_MAX ? group.splice(GROUP_MAX) : [];

@@ -22,7 +22,7 @@ export interface SqliteParts {
   readonly blobs: SqliteBlobs;
   readonly writes: SharedWrites;
   readonly idempotency: IdempotencyRecords;
-  /** How many days usage and audit entries are kept. */
+  /** How many days usage and audit entries are retained. */
   readonly historyDays: number;
   /** The row of a team that exists. */
   numberOf(teamId: string): number | undefined;

@@ -39,7 +39,7 @@ export interface SqliteStoreOptions {
   /** How long an operation may wait for other processes; after that it is answered `unavailable` without being run. */
   readonly busyTimeoutMs?: number | undefined;
   readonly creation?: StoreCreation;
-  /** How many days usage and audit entries are kept. */
+  /** How many days usage and audit entries are retained. */
   readonly historyDays?: number | undefined;
   /** Whether this process cleans up what time alone ends, as one that serves does. */
   readonly cleansUp?: boolean | undefined;

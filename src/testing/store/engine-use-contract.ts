@@ -14,7 +14,7 @@ export function engineUseContract(it: AddStoreCase, subject: Subject): void {
     const engine = `e-${newId()}`;
     const add = async (process: string, report: number, characters: number, more: Partial<SentCharacters> = {}): Promise<EngineUsed> => {
       const store = process === 'a' ? subject.store : subject.again;
-      return answered(await store.engineUse.add({ engine, cap, process, report, characters, tells: false, ...more }));
+      return answered(await store.engineUse.add({ engine, cap, process, report, characters, reports: false, ...more }));
     };
     return { engine, add };
   };
