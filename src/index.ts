@@ -150,11 +150,11 @@ export type {
 } from './ports/ledger.ts';
 export type { Log } from './ports/log.ts';
 export { SHARED_RECORDS } from './domain/shared-records.ts';
-export type { GatewayRecord, GatewayRecords } from './ports/gateway-records.ts';
+export type { GatewayRecord, GatewayRecords } from './ports/store.ts';
 export type { IdempotencyRecords } from './ports/idempotency-records.ts';
 export type { EngineUse, EngineUsed, SentCharacters } from './ports/engine-use.ts';
-export type { SharedSecrets } from './ports/shared-secrets.ts';
-export type { TagDay, TagHistory } from './ports/tag-history.ts';
+export type { SharedSecrets } from './ports/store.ts';
+export type { TagDay, TagHistory } from './ports/tag-registry.ts';
 export type { SetTag, TagChanged, TagRegistry } from './ports/tag-registry.ts';
 export type { TagSettings, TagUse } from './domain/request-tag.ts';
 export type { DueEvent, EventFacts, OutboxEvent, Outbox } from './ports/outbox.ts';

@@ -21,8 +21,6 @@ export const ADMIN_PREFIX = '/admin/v1';
 /** Of an answer that was given before, to the same request with the same `Idempotency-Key`. */
 export const REPLAYED = 'Lingate-Replayed';
 
-export type AdminRouteId = string;
-
 /** In the order of the document. */
 const OPERATIONS = [teams, periods, plans, live, usage, invoices, keys, glossaries, tags, audit, requests, documents].flat();
 

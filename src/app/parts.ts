@@ -14,7 +14,7 @@ import type { ProxyUpstream } from '../forward/upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import { RequestMetrics, engineMetrics, unaskedCounter } from '../ops/metrics/gateway-metrics.ts';
 import { Metrics } from '../ops/metrics/metrics.ts';
-import type { GatewayRecords } from '../ports/gateway-records.ts';
+import type { GatewayRecords } from '../ports/store.ts';
 import type { EngineCap } from '../ports/engine-use.ts';
 import type { Log } from '../ports/log.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';

@@ -25,7 +25,7 @@ import { flushWithinMs } from './configured-telemetry.ts';
 import { settle, settleWithinMs, SettlementQueue } from '../runtime/settlement-queue.ts';
 import { stepSeconds } from '../runtime/clock-watch.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
-import type { MetricsSnapshot } from '../ports/metric-family.ts';
+import type { MetricsSnapshot } from '../ops/metrics/metrics.ts';
 import { ListenError, drain } from '../server/listener.ts';
 import type { Listener } from '../server/listener.ts';
 import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';

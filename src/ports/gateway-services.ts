@@ -11,7 +11,7 @@ import type { EngineGlossary, TranslationOptions } from '../domain/translation-o
 import type { DocumentServices } from './document-services.ts';
 import type { Translation } from './engine.ts';
 import type { GlossaryStore } from './glossary-store.ts';
-import type { TagHistory } from './tag-history.ts';
+import type { TagHistory } from './tag-registry.ts';
 import type { TeamRegistry } from './team-registry.ts';
 
 /** What the gateway offers to the steps of plugin routes. */

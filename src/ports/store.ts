@@ -3,18 +3,44 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { StoreClock } from './clock.ts';
 import type { EngineUse } from './engine-use.ts';
-import type { GatewayRecords } from './gateway-records.ts';
 import type { GlossaryStore } from './glossary-store.ts';
 import type { IdempotencyRecords } from './idempotency-records.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outbox } from './outbox.ts';
 import type { RecordSpace } from './record-space.ts';
-import type { SharedSecrets } from './shared-secrets.ts';
-import type { TagHistory } from './tag-history.ts';
-import type { TagRegistry } from './tag-registry.ts';
+import type { TagHistory, TagRegistry } from './tag-registry.ts';
 import type { TeamRegistry } from './team-registry.ts';
 import type { UsageHistory } from './usage-history.ts';
+
+/** Secrets that the processes of a store share: whoever needs one first makes it. */
+export interface SharedSecrets {
+  /**
+   * The store's believed time as far as known, in whole milliseconds; `undefined` if the store has
+   * not been met yet.
+   */
+  nowMs(): number | undefined;
+  /**
+   * The secret in the store, or `candidate`, which becomes it: every process gets the same. It
+   * stays for at least `keepMs` by the store's clock. Names: 1 to 64 of `a-z0-9:-`.
+   */
+  agree(name: string, candidate: Uint8Array, keepMs: number): Promise<Uint8Array | StoreUnavailable>;
+}
+
+/** One per host and configuration file: a restart replaces it. */
+export interface GatewayRecord {
+  readonly host: string;
+  /** Absolute path of the configuration file. */
+  readonly file: string;
+}
+
+/** Of gateways about themselves, so that no command takes a store away from them. */
+export interface GatewayRecords {
+  /** The record of this host and file, with the store's time. Deletes those older than a day. */
+  leave(record: GatewayRecord): Promise<StoreUnavailable | undefined>;
+  /** Those of the last `withinMs` by the store's clock, ordered by host and file. */
+  recent(withinMs: number): Promise<readonly GatewayRecord[] | StoreUnavailable>;
+}
 
 /** What prevents a store, or a part of it, from serving. */
 export interface StoreFault extends StoreUnavailable {

@@ -1,7 +1,8 @@
-// Tags of a team that have settings, as operators manage them.
+// Tags of a team that have settings, as operators manage them; and what was charged by tag and day.
 import type { Audited } from '../domain/audit-entry.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { TagSettings, TagUse } from '../domain/request-tag.ts';
+import type { TagCount, TagSettings, TagUse } from '../domain/request-tag.ts';
+import type { DayRange } from '../domain/usage-days.ts';
 
 export interface SetTag {
   /** As `readTag` (domain/request-tag.ts) returns it. */
@@ -29,4 +30,18 @@ export interface TagRegistry {
   find(teamId: string, tag: string): Promise<SetTag | undefined | StoreUnavailable>;
   /** Those with settings, sorted by tag; `undefined` if there is no such team. */
   list(teamId: string): Promise<readonly SetTag[] | undefined | StoreUnavailable>;
+}
+
+/** A day without a charge has no row. */
+export interface TagDay extends TagCount {
+  readonly tag: string;
+}
+
+/**
+ * Retained like the days of `UsageHistory`, until the team is deleted, even if its usage stays.
+ * What is read before a team's days is among them.
+ */
+export interface TagHistory {
+  /** In order of days, and within a day of tags; none for a team that does not exist. */
+  days(teamId: string, range: DayRange): Promise<readonly TagDay[] | StoreUnavailable>;
 }

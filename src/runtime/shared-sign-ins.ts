@@ -14,7 +14,7 @@ import type { SignInAttempt } from '../domain/sign-in-attempt.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { BegunAttempt, SignInAttemptSource, SignInRecords } from '../ports/identity-provider.ts';
-import type { SharedSecrets } from '../ports/shared-secrets.ts';
+import type { SharedSecrets } from '../ports/store.ts';
 
 /** After this time a secret is compared with the store's, which may have lost it in a failover. */
 const HELD_MS = 60_000;

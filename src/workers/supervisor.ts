@@ -19,7 +19,7 @@ import { readinessOfAll } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Log } from '../ports/log.ts';
-import type { MetricsSnapshot } from '../ports/metric-family.ts';
+import type { MetricsSnapshot } from '../ops/metrics/metrics.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { newestFirst } from '../runtime/recent-traffic.ts';
 import { HEARTBEAT_MS, WorkerProcess } from './worker-process.ts';

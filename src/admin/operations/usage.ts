@@ -6,7 +6,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { dateIn, dateOf, daysOfMonth, monthOf, readDayRange, USAGE_SPANS } from '../../domain/usage-days.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
-import type { TagDay } from '../../ports/tag-history.ts';
+import type { TagDay } from '../../ports/tag-registry.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { TeamDays } from '../../ports/usage-history.ts';
 import { ofTeam, utcDay, whole } from '../fields.ts';

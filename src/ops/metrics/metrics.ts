@@ -4,10 +4,27 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Metric } from 'prom-client';
-import type { MetricSample, MetricsSnapshot } from '../../ports/metric-family.ts';
 import type { PluginMetric } from '../../ports/plugin.ts';
 import { METRICS } from './table.ts';
 import type { MetricDescription, MetricName } from './table.ts';
+
+interface MetricSample {
+  /** With the suffix of a histogram's series; by default the family's name. */
+  readonly metricName?: string | undefined;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** A metric with its series. */
+interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly values: readonly MetricSample[];
+}
+
+/** Of one process at one moment, as plain values: they survive structured cloning. */
+export type MetricsSnapshot = readonly MetricFamily[];
 
 type Labels = Readonly<Record<string, string>>;
 

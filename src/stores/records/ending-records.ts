@@ -3,10 +3,9 @@
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { usedStateId } from '../../domain/sign-in-attempt.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
-import type { GatewayRecord, GatewayRecords } from '../../ports/gateway-records.ts';
+import type { GatewayRecord, GatewayRecords, SharedSecrets } from '../../ports/store.ts';
 import type { SignInRecords } from '../../ports/identity-provider.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import type { SharedSecrets } from '../../ports/shared-secrets.ts';
 import { joined, JsonTable } from './json-table.ts';
 
 interface Ending {

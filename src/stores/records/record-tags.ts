@@ -2,7 +2,7 @@
 import type { TagCount } from '../../domain/request-tag.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { RecordSpace, RecordTable } from '../../ports/record-space.ts';
-import type { TagHistory } from '../../ports/tag-history.ts';
+import type { TagHistory } from '../../ports/tag-registry.ts';
 import { readTagCount, readTagDays } from '../../ledger/tag-account.ts';
 import { isLeftBehind } from '../../ledger/tag-uses.ts';
 

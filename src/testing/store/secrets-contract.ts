@@ -1,5 +1,5 @@
 // Part of the store contract: secrets on which all processes agree.
-import type { SharedSecrets } from '../../ports/shared-secrets.ts';
+import type { SharedSecrets } from '../../ports/store.ts';
 import { expect } from '../expect.ts';
 import { newId } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';

@@ -1,7 +1,6 @@
 // The Redis store's own driver, on simulated connections to one simulated server.
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { TagHistory } from '../../../src/ports/tag-history.ts';
-import type { TagRegistry } from '../../../src/ports/tag-registry.ts';
+import type { TagHistory, TagRegistry } from '../../../src/ports/tag-registry.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { RedisFunctions } from '../../../src/stores/redis/function-library.ts';

@@ -1,7 +1,6 @@
 // The auditor at the end of a run, when every lease has ended: what the store shows is what was counted, and nothing is held.
 import { isDeepStrictEqual } from 'node:util';
-import type { SetTag } from '../../../src/ports/tag-registry.ts';
-import type { TagDay } from '../../../src/ports/tag-history.ts';
+import type { SetTag, TagDay } from '../../../src/ports/tag-registry.ts';
 import type { Standing, Usage } from '../../../src/ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../../src/ports/usage-history.ts';
 import type { AuditedTeam } from './account.ts';

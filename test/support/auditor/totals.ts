@@ -1,7 +1,7 @@
 // What the store adds up, against what the auditor saw charged: accounts, days of keys and of tags, periods; equal to the character.
 import type { KeyMode } from '../../../src/domain/api-key.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
-import type { TagDay } from '../../../src/ports/tag-history.ts';
+import type { TagDay } from '../../../src/ports/tag-registry.ts';
 import type { Standing } from '../../../src/ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../../src/ports/usage-history.ts';
 

@@ -3,7 +3,7 @@ import { OperationContext } from '../../../src/admin/operation-context.ts';
 import { checked } from '../../../src/admin/input.ts';
 import { allRows } from '../../../src/admin/listing.ts';
 import type { AdminOperation } from '../../../src/admin/operation.ts';
-import type { TagHistory } from '../../../src/ports/tag-history.ts';
+import type { TagHistory } from '../../../src/ports/tag-registry.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import { AWAY_AUDIT, AWAY_TEAMS } from '../../support/away-store.ts';
 
