@@ -18,7 +18,7 @@ import { readEngineUrl } from '../engines/http1/origin.ts';
 import type { Metrics } from '../ops/metrics/metrics.ts';
 import { startOpsListener } from '../ops/ops-listener.ts';
 import type { OpsContent, OpsListener } from '../ops/ops-listener.ts';
-import { json, opsPages, WAITING_PAGES } from '../ops/ops-pages.ts';
+import { json, opsPages, WAITING_CONTENT } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
 import type { Log } from '../ports/log.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
@@ -62,7 +62,7 @@ export async function openOpsListener({ ops }: Config, log: Log, down: Teardown)
   if (!isLoopback(ops.host)) {
     log.warn('the ops listener needs no key and is not on loopback: make sure that only operators can reach it', { host: ops.host });
   }
-  return down.closing('early ops listener', await startOpsListener({ host: ops.host, port: ops.port, pages: WAITING_PAGES }));
+  return down.closing('early ops listener', await startOpsListener({ host: ops.host, port: ops.port, ...WAITING_CONTENT }));
 }
 
 export class OperatorSide {

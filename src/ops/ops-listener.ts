@@ -22,6 +22,8 @@ export interface OpsContent {
   /** For commands on this machine, under one of these names: to anybody else they are not there. */
   readonly local?: { readonly pages: OpsPages; readonly names: readonly string[] } | undefined;
   readonly apps?: readonly OpsApp[];
+  /** To every other path; a 404 that lists the pages by default. */
+  readonly otherwise?: OpsAnswer;
   /**
    * Names, besides IP addresses and `localhost`; `undefined` allows all. A browser that was led
    * here by another name (DNS rebinding) gets a 421.
@@ -64,7 +66,7 @@ async function respond(content: OpsContent, incoming: IncomingMessage, response:
   }
 }
 
-async function answerTo({ pages, local, apps = [], names }: OpsContent, incoming: IncomingMessage): Promise<OpsAnswer> {
+async function answerTo({ pages, local, apps = [], otherwise, names }: OpsContent, incoming: IncomingMessage): Promise<OpsAnswer> {
   const [path = '', query = ''] = splitOnce(incoming.url ?? '', '?');
   const isLocal = local !== undefined && Object.hasOwn(local.pages, path) && isFromHere(incoming);
   const own = isLocal ? local.names : names;
@@ -80,7 +82,7 @@ async function answerTo({ pages, local, apps = [], names }: OpsContent, incoming
   if (app !== undefined) return answerOf(app, path, query, incoming);
   incoming.resume();
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-  if (page === undefined) return plain(404, `There is no such page. The pages are ${Object.keys(pages).join(', ')}.\n`);
+  if (page === undefined) return otherwise ?? plain(404, `There is no such page. The pages are ${Object.keys(pages).join(', ')}.\n`);
   if (incoming.method === 'GET' || incoming.method === 'HEAD') return page(new URLSearchParams(query));
   return { ...plain(405, 'Only GET.\n'), headers: { Allow: 'GET, HEAD' } };
 }

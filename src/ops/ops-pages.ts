@@ -4,7 +4,7 @@ import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { documentPath, openApiDocument, pluginDocuments } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import type { OpsPages, OpsAnswer } from './ops-listener.ts';
+import type { OpsAnswer, OpsContent, OpsPages } from './ops-listener.ts';
 import { PAGE_SECURITY } from '../docs/page.ts';
 import { referencePage } from '../docs/reference-page.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
@@ -53,11 +53,15 @@ export function json(value: unknown): ReturnType<DocumentPages[string]> {
 
 const WAITING_METRICS = ['up', 'writable'].map((name) => `# TYPE lingate_store_${name} gauge\nlingate_store_${name} 0\n`).join('');
 
-/** The pages while `serve` waits for the store: the process is alive, and cannot serve. */
-export const WAITING_PAGES: OpsPages = {
-  '/livez': () => LIVE,
-  '/readyz': () => readinessPage(WAITING, false),
-  '/metrics': () => ({ status: 200, contentType: TEXT, body: WAITING_METRICS }),
+/** While `serve` waits for the store: the process is alive, and cannot serve. */
+export const WAITING_CONTENT: OpsContent = {
+  pages: {
+    '/livez': () => LIVE,
+    '/readyz': () => readinessPage(WAITING, false),
+    '/metrics': () => ({ status: 200, contentType: TEXT, body: WAITING_METRICS }),
+  },
+  // Whoever repeats what may succeed later does not repeat a 404.
+  otherwise: { status: 503, contentType: TEXT, body: 'The gateway waits for its store.\n' },
 };
 
 interface EngineReadiness {

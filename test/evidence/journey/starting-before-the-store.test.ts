@@ -58,6 +58,7 @@ describe.concurrent('serve, before its store is there', () => {
     try {
       await expect.poll(() => status(`${ops}/livez`)).toBe(200);
       expect(await status(`${ops}/readyz`)).toBe(503);
+      expect(await status(`${ops}/console/`)).toBe(503);
       expect(await status(`${url}/health`)).toBe('closed');
       const redis = await startRedis(['--port', String(store)]);
       try {
