@@ -4,6 +4,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { keySubject } from '../../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import type { KeyOwner } from '../../domain/api-key.ts';
+import { Account, firstCounts } from '../../ledger/account.ts';
 import type { HeldReservation } from '../../ledger/account.ts';
 import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
 import type { Standing } from '../../ports/team-registry.ts';
@@ -12,13 +13,14 @@ import { RECORD_TABLES } from '../records/record-tables.ts';
 import { accountPeriods, chargedIn } from '../records/usage-rows.ts';
 import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { blobOf, digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
+import { digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
+import { attachment, putRecord } from './redis-records.ts';
 import type { RedisRecords } from './redis-records.ts';
 import type { RememberedChange } from '../records/team-registry.ts';
 import { endedPeriods, usageRows } from './redis-usage.ts';
-import { DECISIONS_MAX, keyIdsOf, manyWrites, UNSETTLED } from './team-accounts.ts';
-import type { TeamAccounts, HashDraft } from './team-accounts.ts';
+import { DECISIONS_MAX, HashDraft, HashRows, keyIdsOf, manyWrites, UNSETTLED, writeAccount } from './team-accounts.ts';
+import type { TeamAccounts } from './team-accounts.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
 import {
   chargeFields,
@@ -33,8 +35,6 @@ import {
   readOpen,
   readPeriod,
   slotTimes,
-  tagPieces,
-  teamText,
 } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
@@ -198,49 +198,36 @@ function requestsOf({ read }: HashDraft): RequestContents[] {
 }
 
 /** Everything of the account in place of what the hashes have; `hashes`: what follows the team's key in their names. */
-function accountWrites(account: WholeAccount, attach: readonly NewBlob[], hashes: readonly string[]): Write[] {
-  const { team, period, ended, keys, requests, changes, records } = account;
-  const fields: string[] = [];
-  const put = (field: string, text: string): void => void fields.push(field, text);
-  const further: Write[] = [];
-  if (period === undefined) put(FIELD.deleted, JSON.stringify(deletedOf(account)));
-  else {
-    put(FIELD.team, teamText(team));
-    put(FIELD.period, JSON.stringify(period));
-    putCounters(account, period.number, put);
-  }
-  put(FIELD.keys, String(keys.length));
+function accountWrites(whole: WholeAccount, attach: readonly NewBlob[], hashes: readonly string[]): Write[] {
+  const { team, period, ended, keys, requests, changes, records, charges } = whole;
+  const draft = new HashDraft(new Map());
+  const { further } = draft;
+  const rows = new HashRows(team.teamId, draft, 0, 0);
+  draft.put(FIELD.keys, String(keys.length));
   for (const [i, { digest, window, ...key }] of keys.entries()) {
-    put(FIELD.key(key.keyId), keyText({ record: recordOf(key, team.teamId), digest, order: i + 1 }));
-    if (key.lastUsedAtMs !== undefined) put(FIELD.used(key.keyId), String(key.lastUsedAtMs));
-    further.push(...slotWrites(`key:${key.keyId}`, window));
+    draft.put(FIELD.key(key.keyId), keyText({ record: recordOf(key, team.teamId), digest, order: i + 1 }));
+    if (key.lastUsedAtMs !== undefined) draft.put(FIELD.used(key.keyId), String(key.lastUsedAtMs));
+    further.push(...slotWrites(keySubject(key.keyId), window));
   }
-  further.push(...slotWrites('team', account.window));
+  further.push(...slotWrites('team', whole.window));
+  const reservations = new Map<string, HeldReservation>();
   for (const { requestId, periodNumber, ...held } of requests)
-    put(FIELD.open(requestId), JSON.stringify({ ...held, period: periodNumber } satisfies Partial<HeldReservation>));
-  if (requests.length > 0) put(FIELD.lease, String(Math.min(...requests.map(({ untilMs }) => untilMs))));
-  for (const { id, ...change } of changes) put(FIELD.once(id), JSON.stringify(change));
-  for (const { subject, counts } of account.windowCounts) put(FIELD.ofWindows(subject), JSON.stringify(counts));
-  for (const { table, id, value } of records) {
-    if (table === 'tag_limits') put(FIELD.tag(id), value);
-    else if (table === 'tag_uses') {
-      const uses = tagPieces(id, value);
-      for (const [field, text] of uses.fields) put(field, text);
-      further.push(['DEL', slotsOf(`tag:${id}`)], ...manyWrites('RPUSH', slotsOf(`tag:${id}`), uses.slots));
-    } else further.push(['HSET', tableOf(table), id, value]);
+    reservations.set(requestId, { tickets: undefined, tag: undefined, ...held, period: periodNumber });
+  for (const [requestId, held] of reservations) draft.put(FIELD.open(requestId), JSON.stringify(held));
+  for (const { id, ...change } of changes) rows.putChange(id, change);
+  for (const { subject, counts } of whole.windowCounts) draft.put(FIELD.ofWindows(subject), JSON.stringify(counts));
+  for (const { table, id, value } of records) putRecord(team.teamId, { table, id }, value, draft);
+  for (const one of ended) rows.endPeriod(one);
+  const days = charges.flatMap((charge) => chargeFields(charge).flat());
+  further.push(...manyWrites('HSET', OF_TEAM.days, days), ...attach.flatMap(attachment));
+  if (period === undefined) draft.put(FIELD.deleted, JSON.stringify(deletedOf(whole)));
+  else {
+    putUsed(whole, period.number, draft);
+    const account = new Account(team, { ...firstCounts(team.balanceMicro, 0), period }, reservations, rows);
+    account.isTeamChanged = account.isPeriodChanged = true;
+    writeAccount(account, draft, new Set(keys.map(({ keyId }) => keyId)));
   }
-  for (const one of ended) further.push(['HSET', OF_TEAM.periods, String(one.number), JSON.stringify(one)]);
-  further.push(
-    ...manyWrites(
-      'HSET',
-      OF_TEAM.days,
-      account.charges.flatMap((charge) => chargeFields(charge).flat()),
-    ),
-  );
-  for (const { blobId, pieces } of attach) {
-    further.push(['RENAME', preparedOf(blobId), blobOf(blobId)], ['HSET', OF_TEAM.blobs, blobId, String(pieces.length)]);
-  }
-  return [...hashes.map((suffix): Write => ['DEL', suffix]), ...manyWrites('HSET', '', fields), ...further];
+  return [...hashes.map((suffix): Write => ['DEL', suffix]), ...draft.writes];
 }
 
 function deletedOf(account: WholeAccount): DeletedTeam {
@@ -254,28 +241,20 @@ function recordOf(key: Omit<KeyContents, 'digest' | 'window'>, teamId: string) {
   return { keyId, teamId, display, label, mode, status, limits, createdAtMs };
 }
 
-/** What is used follows from the charges, what is held from the reservations. */
-function putCounters({ team, keys, requests, charges }: WholeAccount, number: number, put: (field: string, text: string) => void): void {
-  const open = requests.filter(({ periodNumber }) => periodNumber === number);
-  const counter = (subject: WindowSubject | 'test keys', used: number, charged: number, held: readonly RequestContents[]): void => {
-    const sum = held.reduce((all, { characters }) => all + characters, 0);
-    put(FIELD.ofPeriod(subject), JSON.stringify({ period: number, used, held: sum, requests: charged } satisfies PeriodCounter));
-  };
+/** What is used follows from the charges. */
+function putUsed({ keys, charges }: WholeAccount, number: number, draft: HashDraft): void {
+  const put = (subject: WindowSubject | 'test keys', used: number, requests: number): void =>
+    draft.put(FIELD.ofPeriod(subject), JSON.stringify({ period: number, used, held: 0, requests } satisfies PeriodCounter));
   const ofTeam = chargedIn(charges, number);
-  counter('team', ofTeam.characters, ofTeam.requests, open);
-  counter(
-    'test keys',
-    ofTeam.ofAllowance,
-    0,
-    open.filter(({ ofAllowance }) => ofAllowance),
-  );
+  put('team', ofTeam.characters, ofTeam.requests);
+  put('test keys', ofTeam.ofAllowance, 0);
   for (const { keyId } of keys) {
-    const isOwn = (one: { readonly keyId: string }): boolean => one.keyId === keyId;
-    const { characters, requests: charged } = chargedIn(charges.filter(isOwn), number);
-    counter(keySubject(keyId), characters, charged, open.filter(isOwn));
+    const { characters, requests } = chargedIn(
+      charges.filter((one) => one.keyId === keyId),
+      number,
+    );
+    put(keySubject(keyId), characters, requests);
   }
-  const heldMicro = requests.reduce((sum, { priceMicro }) => sum + priceMicro, 0);
-  put(FIELD.balance, JSON.stringify({ micro: team.balanceMicro, held: heldMicro }));
 }
 
 function slotWrites(subject: string, window: readonly WindowSlots[]): Write[] {

@@ -22,7 +22,7 @@ import type { Postbox } from './postbox.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf, TEAMS_KEY } from './redis-keys.ts';
 import { InTurn } from './redis-link.ts';
-import type { RedisLink } from './redis-link.ts';
+import type { RedisLink, Write } from './redis-link.ts';
 import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
 import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTagPieces, readTeam, tagPieces } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
@@ -140,9 +140,7 @@ export class RedisRecords implements RecordSpace {
     const { further } = draft;
     for (const { index: name, id } of unindex) further.push(['ZREM', tableOf(name), id]);
     for (const { index: name, id } of index) further.push(['ZADD', tableOf(name), '0', id]);
-    for (const { blobId, pieces } of attach) {
-      further.push(['RENAME', preparedOf(blobId), blobOf(blobId)], ['HSET', OF_TEAM.blobs, blobId, String(pieces.length)]);
-    }
+    further.push(...attach.flatMap(attachment));
     for (const blobId of detach) further.push(['UNLINK', blobOf(blobId)], ['HDEL', OF_TEAM.blobs, blobId]);
     if (key !== undefined) {
       if (isNewlyLimited(key, draft)) await this.#countHeld(group, key.record.keyId, draft);
@@ -285,7 +283,7 @@ function writeKey({ record, digest }: KeyWrite, draft: HashDraft): void {
   if (record.limits.requestsPerSecond === undefined) draft.further.push(['UNLINK', slotsOf(keySubject(record.keyId))]);
 }
 
-function putRecord(group: string, { table, id }: RecordName, value: string, draft: HashDraft): void {
+export function putRecord(group: string, { table, id }: RecordName, value: string, draft: HashDraft): void {
   if (!isOfTag(group, { table, id })) draft.further.push(['HSET', tableOf(table), id, value]);
   else if (table === 'tag_limits') draft.put(FIELD.tag(id), value);
   else {
@@ -294,6 +292,14 @@ function putRecord(group: string, { table, id }: RecordName, value: string, draf
     const list = slotsOf(tagSubject(id));
     draft.further.push(['DEL', list], ...manyWrites('RPUSH', list, slots));
   }
+}
+
+/** Of a blob that is prepared. */
+export function attachment({ blobId, pieces }: NewBlob): Write[] {
+  return [
+    ['RENAME', preparedOf(blobId), blobOf(blobId)],
+    ['HSET', OF_TEAM.blobs, blobId, String(pieces.length)],
+  ];
 }
 
 function removeRecord(group: string, { table, id }: RecordName, draft: HashDraft): void {

@@ -15,11 +15,11 @@ import type { RecordAudit } from '../records/record-audit.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import type { Postbox } from './postbox.ts';
 import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
-import { openAccount, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
-import type { TeamAccounts } from './team-accounts.ts';
-import { FIELD, idIn, keyText, readKey, readCharges } from './team-fields.ts';
+import { chargesOf, endedOf } from './redis-usage.ts';
+import { openAccount } from './team-accounts.ts';
+import type { HashDraft, TeamAccounts } from './team-accounts.ts';
+import { FIELD, idIn, keyText, readKey } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
-import { storeErrorOf } from '../../domain/store-unavailable.ts';
 
 /** What is left of a team in its hash: of an erasure that is not complete, or of kept usage. */
 export interface DeletedTeam {
@@ -43,7 +43,6 @@ interface ErasureParts {
 
 /** Keys and fields that are deleted at a time. */
 const PIECE = 200;
-const ATTEMPTS_MAX = 100;
 
 export class RedisTeamErasure {
   readonly #parts: ErasureParts;
@@ -74,42 +73,27 @@ export class RedisTeamErasure {
   }
 
   /** From then on the team does not exist. False if there is nothing to delete. */
-  async #begin(teamId: string, keepUsage: boolean, by: Audited | undefined): Promise<boolean> {
-    const { accounts, postbox } = this.#parts;
-    const serial = await postbox.serial(by);
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const [draft, nowMs] = await Promise.all([accounts.read(teamId), accounts.link.now()]);
-      const rows = new HashRows(teamId, draft, nowMs, serial);
+  #begin(teamId: string, keepUsage: boolean, by: Audited | undefined): Promise<boolean> {
+    return this.#parts.accounts.decide(teamId, by, true, (draft, rows, nowMs) => {
       const account = openAccount(draft, rows);
-      const before = draft.get(FIELD.deleted);
-      if (account === undefined && (before === undefined || keepUsage)) return before !== undefined && !isComplete(draft);
+      const left = draft.get(FIELD.deleted);
+      if (account === undefined && (left === undefined || keepUsage)) return left !== undefined && !isComplete(draft);
       draft.get(FIELD.team);
       if (account === undefined) {
-        const known = JSON.parse(before!) as DeletedTeam;
+        const known = JSON.parse(left!) as DeletedTeam;
         rows.report(by, { before: { plan: known.plan }, after: {} });
         draft.put(FIELD.deleted, JSON.stringify({ ...known, keepUsage } satisfies DeletedTeam));
-      } else {
-        account.catchUp(nowMs);
-        const { plan, limits, createdAtMs } = account.team;
-        rows.report(by, { before: { plan }, after: {} });
-        rows.keepEvent(deletionEvent(teamId));
-        account.endPeriodNow(nowMs);
-        draft.put(
-          FIELD.deleted,
-          JSON.stringify({
-            teamId,
-            keepUsage,
-            createdAtMs,
-            balanceMicro: account.counts.balanceMicro,
-            plan,
-            limits,
-          } satisfies DeletedTeam),
-        );
-        for (const field of [FIELD.team, FIELD.period]) draft.remove(field);
+        return true;
       }
-      if (await accounts.write(teamId, draft, true)) return true;
-    }
-    throw storeErrorOf(UNSETTLED);
+      account.catchUp(nowMs);
+      const { plan, limits, createdAtMs } = account.team;
+      rows.report(by, { before: { plan }, after: {} }, deletionEvent(teamId));
+      account.endPeriodNow(nowMs);
+      const { balanceMicro } = account.counts;
+      draft.put(FIELD.deleted, JSON.stringify({ teamId, keepUsage, createdAtMs, balanceMicro, plan, limits } satisfies DeletedTeam));
+      for (const field of [FIELD.team, FIELD.period]) draft.remove(field);
+      return true;
+    });
   }
 
   async #erase(teamId: string): Promise<void> {
@@ -121,27 +105,25 @@ export class RedisTeamErasure {
     const keys = [...read].flatMap(([field, text]) => (idIn(field, 'key:') === undefined ? [] : readKey(text)));
     // Outside of its slot first: whoever goes on after an interruption finds the keys in the hash.
     const indexes = keys.flatMap(({ record, digest }) => [ownerKey(record.keyId), ...(digest === undefined ? [] : [digestKey(digest)])]);
-    for (let at = 0; at < indexes.length; at += PIECE) {
-      await link.ask((redis) => Promise.all(indexes.slice(at, at + PIECE).map((key) => redis.unlink(key))));
-    }
+    await inPieces(indexes, (some) => link.ask((redis) => Promise.all(some.map((key) => redis.unlink(key)))));
     await postbox.empty(teamId);
     answered((await forgetTeam(teamId, keepUsage, this.#parts)) ?? true);
+    const charges = keepUsage ? await chargesOf(accounts, teamId) : [];
+    const ended = keepUsage ? await endedOf(accounts, teamId) : [];
+    const keeps = charges.length > 0 || ended.some(({ addedMicro, deductedMicro }) => addedMicro + deductedMicro > 0);
     const blobs = await link.ask((redis) => redis.hkeys(base + OF_TEAM.blobs));
     const tags = [...read.keys()].flatMap((field) => idIn(field, 'tag:') ?? /^count:tag:(.*):windows$/.exec(field)?.[1] ?? []);
+    const subjects = ['team', ...keys.map(({ record }) => keySubject(record.keyId)), ...tags.map(tagSubject)];
     const names = [
       ...RECORD_TABLES.map(tableOf),
       ...blobs.map(blobOf),
-      slotsOf('team'),
-      ...keys.map(({ record }) => slotsOf(keySubject(record.keyId))),
-      ...tags.map((tag) => slotsOf(tagSubject(tag))),
+      ...subjects.map(slotsOf),
+      OF_TEAM.blobs,
+      ...(keeps ? [] : [OF_TEAM.days, OF_TEAM.periods, OF_TEAM.outgoing]),
     ];
-    for (let at = 0; at < names.length; at += PIECE) {
-      await link.ask((redis) => redis.unlink(...names.slice(at, at + PIECE).map((name) => base + name)));
-    }
-    await link.ask((redis) => redis.unlink(base + OF_TEAM.blobs));
-    if (keepUsage) await this.#keepUsage(teamId, read);
+    await inPieces(names, (some) => link.ask((redis) => redis.unlink(...some.map((name) => base + name))));
+    if (keeps) await this.#keepUsage(base, read, new Set(charges.map(({ keyId }) => keyId)));
     else {
-      for (const name of [OF_TEAM.days, OF_TEAM.periods, OF_TEAM.outgoing]) await link.ask((redis) => redis.unlink(base + name));
       await index.remove(teamId);
       await link.ask((redis) => redis.unlink(base));
     }
@@ -149,37 +131,19 @@ export class RedisTeamErasure {
   }
 
   /** Of the team's hash stay that it was deleted, and the keys that have used anything, without names. */
-  async #keepUsage(teamId: string, read: ReadonlyMap<string, string>): Promise<void> {
+  async #keepUsage(base: string, read: ReadonlyMap<string, string>, used: ReadonlySet<string>): Promise<void> {
     const { link } = this.#parts.accounts;
-    const base = groupKey(teamId);
-    const charges = readCharges(await link.ask((redis) => redis.hgetall(base + OF_TEAM.days)));
-    const used = new Set(charges.map(({ keyId }) => keyId));
-    if (used.size === 0 && !(await this.#hasMovedCredit(teamId))) {
-      await link.ask((redis) => redis.unlink(base + OF_TEAM.periods));
-      await this.#parts.index.remove(teamId);
-      await link.ask((redis) => redis.unlink(base));
-      return;
-    }
-    const draft = new HashDraft(read);
-    for (const [field, text] of read) {
-      const keyId = idIn(field, 'key:');
-      if (keyId !== undefined && used.has(keyId)) draft.put(field, nameless(text));
-      else if (field !== FIELD.deleted) draft.remove(field);
-    }
-    const gone = draft.writes.flatMap(([command, , ...fields]) => (command === 'HDEL' ? fields : []));
-    const kept = draft.writes.flatMap(([command, , ...fields]) => (command === 'HSET' ? fields : []));
-    for (let at = 0; at < gone.length; at += PIECE) await link.ask((redis) => redis.hdel(base, ...gone.slice(at, at + PIECE)));
-    if (kept.length > 0) await link.ask((redis) => redis.hset(base, ...kept));
+    const kept = new Map(
+      [...read].filter(([field]) => used.has(idIn(field, 'key:') ?? '')).map(([field, text]) => [field, nameless(text)]),
+    );
+    const gone = [...read.keys()].filter((field) => field !== FIELD.deleted && !kept.has(field));
+    await inPieces(gone, (some) => link.ask((redis) => redis.hdel(base, ...some)));
+    await inPieces([...kept], (some) => link.ask((redis) => redis.hset(base, ...some.flat())));
   }
+}
 
-  async #hasMovedCredit(teamId: string): Promise<boolean> {
-    const { link } = this.#parts.accounts;
-    const periods = await link.ask((redis) => redis.hvals(groupKey(teamId) + OF_TEAM.periods));
-    return periods.some((text) => {
-      const { addedMicro, deductedMicro } = JSON.parse(text) as { readonly addedMicro: number; readonly deductedMicro: number };
-      return addedMicro > 0 || deductedMicro > 0;
-    });
-  }
+async function inPieces<T>(all: readonly T[], work: (some: readonly T[]) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < all.length; at += PIECE) await work(all.slice(at, at + PIECE));
 }
 
 /** Only the usage is left. */

@@ -251,13 +251,13 @@ export function openAccount(draft: HashDraft, rows: HashRows): Account | undefin
 }
 
 /** What follows from the reservations, where it differs; and the team's record, balance and windows. */
-function writeAccount(account: Account, draft: HashDraft, settledKeys: ReadonlySet<string>): void {
+export function writeAccount(account: Account, draft: HashDraft, settledKeys: ReadonlySet<string>): void {
   const { counts, team } = account;
   const { heldCharacters, allowanceHeld, heldMicro } = account.standing();
   const { number } = counts.period;
   if (account.isTeamChanged) draft.put(FIELD.team, teamText(team));
   if (account.isPeriodChanged) draft.put(FIELD.period, JSON.stringify(counts.period));
-  putBalance(draft, counts.balanceMicro, heldMicro);
+  draft.put(FIELD.balance, JSON.stringify({ micro: counts.balanceMicro, held: heldMicro }));
   putHeld(draft, 'team', number, heldCharacters);
   putHeld(draft, 'test keys', number, allowanceHeld);
   for (const keyId of settledKeys) {
@@ -273,11 +273,6 @@ function writeAccount(account: Account, draft: HashDraft, settledKeys: ReadonlyS
 function putLease({ reservations }: Account, draft: HashDraft): void {
   if (reservations.size === 0) draft.remove(FIELD.lease);
   else draft.put(FIELD.lease, String(Math.min(...[...reservations.values()].map(({ untilMs }) => untilMs))));
-}
-
-function putBalance(draft: HashDraft, micro: number, held: number): void {
-  const known = readBalance(draft.peek(FIELD.balance));
-  if (known.micro !== micro || known.held !== held) draft.put(FIELD.balance, JSON.stringify({ micro, held }));
 }
 
 function putHeld(draft: HashDraft, subject: WindowSubject | 'test keys', number: number, held: number): void {
@@ -315,19 +310,31 @@ export class TeamAccounts {
     return this.#changes.run(teamId, () => this.#change(teamId, decide, by, frees));
   }
 
-  async #change<T>(teamId: string, decide: (team: DraftedTeam) => T, by: Audited | undefined, frees: boolean): Promise<T | undefined> {
-    const serial = await this.#postbox.serial(by);
-    for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
-      const rows = new HashRows(teamId, draft, nowMs, serial);
+  #change<T>(teamId: string, decide: (team: DraftedTeam) => T, by: Audited | undefined, frees: boolean): Promise<T | undefined> {
+    return this.decide(teamId, by, frees, (draft, rows, nowMs) => {
       const account = openAccount(draft, rows);
       if (account === undefined) return undefined;
       draft.get(FIELD.team);
       account.catchUp(nowMs);
-      if (isLeaseStale(draft, nowMs)) putLease(account, draft);
+      if (Number(draft.peek(FIELD.lease) ?? Infinity) <= nowMs) putLease(account, draft);
       const result = decide({ account, draft, nowMs, rows });
       writeAccount(account, draft, rows.settledKeys);
-      if (!draft.isChanged || (await this.write(teamId, draft, frees))) return result;
+      return result;
+    });
+  }
+
+  /** Decides on a hash as it is read, and writes what was decided if it is still so; else again. */
+  async decide<T>(
+    teamId: string,
+    by: Audited | undefined,
+    frees: boolean,
+    decide: (draft: HashDraft, rows: HashRows, nowMs: number) => T,
+  ): Promise<T> {
+    const serial = await this.#postbox.serial(by);
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
+      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+      const result = decide(draft, new HashRows(teamId, draft, nowMs, serial), nowMs);
+      if (!draft.isChanged || (await this.#write(teamId, draft, frees))) return result;
     }
     throw storeErrorOf(UNSETTLED);
   }
@@ -346,22 +353,18 @@ export class TeamAccounts {
   }
 
   /** The team, which `begin` has begun unless it was there. */
-  async create(team: NewTeam, begin: (team: OpenTeam) => void, by: Audited | undefined): Promise<Team> {
+  create(team: NewTeam, begin: (team: OpenTeam) => void, by: Audited | undefined): Promise<Team> {
     const { teamId, balanceMicro } = team;
-    const serial = await this.#postbox.serial(by);
-    for (;;) {
-      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+    return this.decide(teamId, by, false, (draft, rows, nowMs) => {
       const known = draft.get(FIELD.team);
       if (draft.get(FIELD.deleted) !== undefined) throw new RangeError(`team ${teamId} was deleted; use another id.`);
-      if (known !== undefined) return readTeam(known, draft.read.get(FIELD.balance));
-      const rows = new HashRows(teamId, draft, nowMs, serial);
+      if (known !== undefined) return readTeam(known, draft.peek(FIELD.balance));
       const made = { ...team, createdAtMs: nowMs };
       const account = (rows.account = new Account(made, firstCounts(balanceMicro, nowMs), new Map(), rows));
       begin({ account, rows, nowMs });
-      draft.put(FIELD.balance, JSON.stringify({ micro: balanceMicro, held: 0 }));
       writeAccount(account, draft, rows.settledKeys);
-      if (await this.write(teamId, draft, false)) return made;
-    }
+      return made;
+    });
   }
 
   async read(teamId: string): Promise<HashDraft> {
@@ -369,14 +372,10 @@ export class TeamAccounts {
   }
 
   /** False if something of it is no longer as it was read. */
-  async write(teamId: string, draft: HashDraft, frees: boolean): Promise<boolean> {
+  async #write(teamId: string, draft: HashDraft, frees: boolean): Promise<boolean> {
     const answer = await this.link.compare(teamId, { fields: draft.expected, write: draft.writes, frees });
     if (answer !== 'changed') return false;
     if (draft.further.some(([, suffix]) => suffix === OF_TEAM.outgoing)) await this.#postbox.empty(teamId);
     return true;
   }
-}
-
-function isLeaseStale(draft: HashDraft, nowMs: number): boolean {
-  return Number(draft.peek(FIELD.lease) ?? Infinity) <= nowMs;
 }
