@@ -9,7 +9,7 @@ import { withoutCredentials, storeKindOf } from '../domain/store-url.ts';
 import { DocumentCheck, mendDocuments } from '../stores/document-check.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { recordDocuments } from '../stores/records/record-documents.ts';
-import { isSameStore, openReader, openSource, openWriter } from '../stores/open-reader.ts';
+import { isSameStore, openWhole } from '../stores/open-reader.ts';
 import type { OtherStores } from '../stores/open-reader.ts';
 import type { WholeStore } from '../stores/whole-store.ts';
 import { copyStore } from '../stores/whole-copy.ts';
@@ -48,7 +48,7 @@ function withReader<T>(config: Config, use: (reader: WholeStore) => Promise<T>):
     [config.store],
     () => Promise.resolve(config),
     async (others) => {
-      const reader = await openReader(config.store, others);
+      const reader = await openWhole(config.store, 'read', others);
       try {
         return await use(reader);
       } finally {
@@ -110,16 +110,16 @@ export interface CopyRequest {
 export async function copyStoreTo({ from, to, restart, onProgress, others }: CopyRequest): Promise<StoreTally> {
   if (isSameStore(from, to))
     throw new StoreError(`--from and --to are the same store, ${withoutCredentials(from)}: name another one for --to`);
-  const source = await openSource(from, others);
+  const source = await openWhole(from, 'copy from', others);
   try {
-    const writer = await openWriter(to, restart, others);
+    const writer = await openWhole(to, 'copy to', others, restart);
     try {
-      return await copyStore(source.reader, writer, { onProgress, stillAlone: () => source.stillAlone() });
+      return await copyStore(source, writer, { onProgress, stillAlone: source.stillAlone });
     } finally {
       await writer.close();
     }
   } finally {
-    await source.reader.close();
+    await source.close();
   }
 }
 

@@ -24,6 +24,8 @@ type OwnCheck = (report: ReportFinding) => void | Promise<void>;
 export class WholeStore {
   readonly store: WholeStoreParts;
   readonly #ownCheck: OwnCheck | undefined;
+  /** Rejects with a `StoreError` if a gateway has started to serve from it since it was opened. */
+  stillAlone = (): Promise<void> => Promise.resolve();
 
   constructor(store: WholeStoreParts, ownCheck?: OwnCheck) {
     this.store = store;
@@ -143,54 +145,44 @@ export class WholeStore {
   }
 }
 
+/** What a store is opened for, with all of it. */
+export type WholeUse = 'read' | 'copy from' | 'copy to';
+
 export interface OpenedWhole {
   readonly store: WholeStoreParts;
   /** Its name for messages, without credentials. */
   readonly shown: string;
   readonly ownCheck?: OwnCheck;
-}
-
-/** Closes the store if it cannot be read. */
-export function wholeReader({ store, shown, ownCheck }: OpenedWhole): Promise<WholeStore> {
-  return closedOnError(store, async () => {
-    await assertUnmarked(store.records, shown);
-    return new WholeStore(store, ownCheck);
-  });
-}
-
-/** The source of a copy; no gateway may use it meanwhile. */
-export interface CopySource {
-  readonly reader: WholeStore;
-  /** Rejects with a `StoreError` if a gateway has started to serve from it. */
-  stillAlone(): Promise<void>;
-}
-
-export function wholeSource({ store, shown }: OpenedWhole): Promise<CopySource> {
-  return closedOnError(store, async () => {
-    const reader = new WholeStore(store);
-    const beganMs = await reader.nowMs();
-    // Also none that has served and stopped meanwhile.
-    const stillAlone = async (): Promise<void> => assertAlone(store, shown, (await reader.nowMs()) - beganMs);
-    await assertUnmarked(store.records, shown);
-    if ((await contentOf(store)) === undefined) throw new NoStoreError(shown);
-    await assertAlone(store, shown);
-    return { reader, stillAlone };
-  });
+  /** Nobody else can use it. */
+  readonly isLocked?: boolean;
 }
 
 /**
- * Rejects with a `StoreError` if the store is not empty or is in use, or if it is half-written and `restart` is not set. `isLocked`:
- * nobody else can use it.
+ * Closes the store, and rejects with a `StoreError`, if it cannot be used so: the source of a copy must not be empty nor in use; the
+ * target must be empty, or half-written if `restart` is set, and not in use.
  */
-export function wholeTarget({ store, shown }: OpenedWhole, restart: boolean, isLocked: boolean): Promise<WholeStore> {
-  return closedOnError(store, async () => {
-    const isHalf = await isMarked(store.records);
+export async function openedFor(use: WholeUse, { store, shown, ownCheck, isLocked }: OpenedWhole, restart: boolean): Promise<WholeStore> {
+  try {
+    const whole = new WholeStore(store, ownCheck);
+    const isHalf = use === 'copy to' && (await isMarked(store.records));
     if (isHalf && !restart) throw halfWritten(shown);
-    if (!isLocked) await assertAlone(store, shown);
+    if (use !== 'copy to') await assertUnmarked(store.records, shown);
+    if (use === 'read') return whole;
+    const beganMs = await whole.nowMs();
     const content = isHalf ? undefined : await contentOf(store);
+    if (use === 'copy from' && content === undefined) throw new NoStoreError(shown);
+    if (isLocked !== true) {
+      await assertAlone(store, shown);
+      // Also none that has served and stopped meanwhile.
+      whole.stillAlone = async () => assertAlone(store, shown, (await whole.nowMs()) - beganMs);
+    }
+    if (use === 'copy from') return whole;
     if (content !== undefined) throw new StoreError(`the store ${shown} is not empty (it has ${content}): choose an empty store`);
-    return beginCopy(store);
-  });
+    return await beginCopy(store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** Clears the store and marks it as half-written. */
@@ -219,13 +211,4 @@ async function contentOf({ teams, history, audit, records }: WholeStoreParts): P
   for (const table of COPIED_SHARED_TABLES)
     if (!isIndex(table) && answered(await records.list(SHARED_RECORDS, table)).size > 0) return `records of ${table}`;
   return undefined;
-}
-
-async function closedOnError<T>(store: WholeStoreParts, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 // Runs `lingate store check`'s own code on a store, for tests that expect it to find nothing, or a planted fault.
 import type { StoreFinding } from '../../src/ports/whole-accounts.ts';
 import type { OtherStores } from '../../src/stores/open-reader.ts';
-import { checkStore, openReader } from './door/stores.ts';
+import { checkStore, openWhole } from './door/stores.ts';
 import type { CheckCounts } from '../../src/stores/store-check.ts';
 
 export interface Checked {
@@ -14,7 +14,7 @@ const LATE_MS = Date.UTC(2099, 0);
 
 /** `settleMs`: how long what looks wrong may take to become right. */
 export async function checkedStore(url: string, settleMs = 0, nowMs = LATE_MS, others?: OtherStores): Promise<Checked> {
-  const reader = await openReader(url, others);
+  const reader = await openWhole(url, 'read', others);
   const findings: StoreFinding[] = [];
   try {
     const counts = await checkStore(reader, (finding) => void findings.push(finding), { settleMs, nowMs });

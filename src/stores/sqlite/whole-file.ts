@@ -16,45 +16,38 @@ const PATIENCE_MS = 5000;
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Rejects with a `StoreError` if the file cannot be read as it is: nothing is created. */
-export async function openWholeFile(path: string) {
-  const whole = asWhole(await openDatabase(path, 'full', { mayCreate: false, anyFaults: true }), path, () => undefined);
-  // What time it is decides what is over. If the file is damaged, the check says so.
-  await beginClock(whole.store.records, whole.clock, SILENT).catch(() => undefined);
-  return whole;
-}
-
-/** The same, with no other process having the file open or able to open it. */
-export async function openSourceFile(path: string) {
-  const database = openAlone(path, { mayCreate: false });
-  return asWhole(database, path, () => {
-    assertOurs(database, storeName(path));
-    if (isEmpty(database)) throw new NoStoreError(storeName(path));
-    if (numberOf(database, `SELECT count(*) FROM teams WHERE erasure IN (${ERASING}, ${ERASING_BUT_USAGE})`) > 0)
-      throw new StoreError(`${storeName(path)} holds data that cannot be copied: ${INTERRUPTED}`);
-  });
-}
-
-/** For writing. Rejects with a `StoreError` if the file is in use. */
-export async function openTargetFile(path: string) {
-  const database = openAlone(path, { mayCreate: true });
-  return asWhole(database, path, () => {
-    assertOurs(database, storeName(path));
-    createTables(database);
-    database.exec('PRAGMA synchronous = NORMAL');
-  });
-}
-
-function asWhole(database: DatabaseSync, path: string, prepare: () => void) {
+/**
+ * Rejects with a `StoreError` if the file cannot be used so. To be read, it is taken as it is; for a copy no other process has it open or
+ * can open it.
+ */
+export async function openWholeFile(path: string, use: 'read' | 'copy from' | 'copy to') {
+  const isLocked = use !== 'read';
+  const database = isLocked
+    ? openAlone(path, { mayCreate: use === 'copy to' })
+    : await openDatabase(path, 'full', { mayCreate: false, anyFaults: true });
   try {
-    prepare();
+    const shown = storeName(path);
+    if (isLocked) assertOurs(database, shown);
+    if (use === 'copy from') assertSource(database, shown);
+    if (use === 'copy to') {
+      createTables(database);
+      database.exec('PRAGMA synchronous = NORMAL');
+    }
     const clock = openMachineClock();
     const store = wholeFile(database, { path, log: SILENT, clock, busyTimeoutMs: PATIENCE_MS, cleansUp: false });
-    return { store, clock, shown: storeName(path), ownCheck: ownCheck(store) };
+    // What time it is decides what is over. If the file is damaged, the check says so.
+    if (!isLocked) await beginClock(store.records, clock, SILENT).catch(() => undefined);
+    return { store, shown, ownCheck: ownCheck(store), isLocked };
   } catch (error) {
     database.close();
     throw asStoreFault(path, error);
   }
+}
+
+function assertSource(database: DatabaseSync, shown: string): void {
+  if (isEmpty(database)) throw new NoStoreError(shown);
+  if (numberOf(database, `SELECT count(*) FROM teams WHERE erasure IN (${ERASING}, ${ERASING_BUT_USAGE})`) > 0)
+    throw new StoreError(`${shown} holds data that cannot be copied: ${INTERRUPTED}`);
 }
 
 /** Rows without what they belong to; their name is put in place of the brackets. */

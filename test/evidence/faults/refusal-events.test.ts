@@ -2,7 +2,7 @@
 // since credit was added, and never without a refusal.
 import { afterEach, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
-import { openReader } from '../../support/door/stores.ts';
+import { openWhole } from '../../support/door/stores.ts';
 import { startScriptedEngine } from '../../../src/testing.ts';
 import { EVENTS_SECRET } from '../../support/event-receiver.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -102,7 +102,7 @@ async function codeOf(port: number, { key }: TestTeam): Promise<unknown> {
 /** How many events of refusals are kept for each of the teams. */
 async function limitEvents(url: string, teamIds: readonly string[]): Promise<Map<string, number>> {
   const counts = new Map(teamIds.map((teamId) => [teamId, 0]));
-  const reader = await openReader(url);
+  const reader = await openWhole(url, 'read');
   for (const [name, value] of await reader.records('shared', 'events')) {
     if (!value.includes('"kind":"limit_reached"')) continue;
     const [teamId = ''] = name.split(' ');

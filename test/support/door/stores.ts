@@ -1,6 +1,6 @@
 // The stores that tests at the boundary open, read whole, check and copy.
 export { JudgedClock } from '../../../src/domain/clock-judge.ts';
-export { openReader } from '../../../src/stores/open-reader.ts';
+export { openWhole } from '../../../src/stores/open-reader.ts';
 export { openStore } from '../../../src/stores/open.ts';
 export { recordDocuments } from '../../../src/stores/records/record-documents.ts';
 export type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';

@@ -11,7 +11,7 @@ import type { RecordName } from '../../../src/ports/record-space.ts';
 import type { StoreFinding } from '../../../src/ports/whole-accounts.ts';
 import { DocumentCheck, mendDocuments, releaseOf } from '../../../src/stores/document-check.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
-import { openReader } from '../../../src/stores/open-reader.ts';
+import { openWhole } from '../../../src/stores/open-reader.ts';
 import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
 import type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 import { checkStore } from '../../../src/stores/store-check.ts';
@@ -67,7 +67,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
   }
 
   async function checked() {
-    const reader = await openReader(url);
+    const reader = await openWhole(url, 'read');
     try {
       const documents = new DocumentCheck({ reader, folder, leaseMsMax: LEASE_MS_MAX });
       const findings: StoreFinding[] = [];
