@@ -12,7 +12,7 @@ import type { EngineOffer } from './engine-offer.ts';
 import { noFormality, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { Type } from './typebox.ts';
 import { NOTHING_CHOSEN } from './translation-options.ts';
-import type { NamedOptions, TranslationOptions } from './translation-options.ts';
+import type { namedOptions, TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
 
 const TEXTS_MAX = 50;
@@ -100,7 +100,7 @@ const PARAMETERS = {
     read: readGlossary,
   },
   // Whatever else is accepted is an option by that name: none is accepted and then dropped.
-} as const satisfies { readonly [Name in 'text' | 'glossary_id' | keyof NamedOptions]?: Parameter };
+} as const satisfies { readonly [Name in 'glossary_id' | keyof ReturnType<typeof namedOptions>]?: Parameter };
 
 type Schemas = { readonly [Name in keyof typeof PARAMETERS]: (typeof PARAMETERS)[Name]['schema'] };
 const schemas = Object.fromEntries(Object.entries(PARAMETERS).map(([name, { schema }]) => [name, schema]));

@@ -1,15 +1,16 @@
-// Values of each option for tests: a new option has a line in both lists.
+// Values of each option for tests; a new option is a word.
 import * as fc from 'fast-check';
 import { NOTHING_CHOSEN } from '../../src/index.ts';
 import { TRANSLATION_OPTIONS } from './door/terms.ts';
 import type { TranslationOptions } from '../../src/domain/translation-options.ts';
 
+function ofEach<T>(value: T) {
+  return Object.fromEntries(TRANSLATION_OPTIONS.map((name) => [name, value])) as Record<keyof TranslationOptions, T>;
+}
+
 /** Different from those of `NOTHING_CHOSEN`, and from German as the target. */
 export const CHOSEN_OPTIONS: TranslationOptions = {
-  sourceLang: 'EN',
-  targetLang: 'FR',
-  formality: 'more',
-  context: 'c',
+  ...ofEach('FR'),
   glossary: { id: 'G', entries: { house: 'Haus' } },
   format: 'html',
   ignoreTags: ['x'],
@@ -24,10 +25,8 @@ const words = fc.option(fc.array(fewWords, { maxLength: 2 }), { nil: undefined }
 type Values = { readonly [Option in keyof TranslationOptions]: fc.Arbitrary<TranslationOptions[Option]> };
 
 const VALUES: Omit<Values, 'glossary'> = {
-  sourceLang: word,
+  ...ofEach(word),
   targetLang: fewWords,
-  formality: word,
-  context: word,
   format: fc.constantFrom('text', 'html', 'xml'),
   ignoreTags: words,
   style: fc.option(fc.record({ instructions: words, styleId: word, memoryId: word, memoryThreshold: fc.constantFrom(undefined, 0, 1) }), {
