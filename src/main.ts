@@ -1,5 +1,4 @@
-// The process: runs the command line, and exits with its status. `lingate.js` has checked Node's
-// version.
+// The process: runs the command line, exits with its status. `lingate.js` checked Node's version.
 import { run } from './cli/run.ts';
 
 let abandoned = false;

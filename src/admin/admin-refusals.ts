@@ -1,5 +1,4 @@
-// What the admin API and the console answer instead of a result: refusals of operations, and their
-// own.
+// What the admin API and the console answer instead of a result: operations' refusals, their own.
 import type { Refusal } from '../core/outcome.ts';
 import { placeOf } from '../core/error-place.ts';
 import { problems, refuse, refuseAs } from '../core/problem.ts';

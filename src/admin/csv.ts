@@ -1,5 +1,4 @@
-// CSV (RFC 4180), safe to open in a spreadsheet; as lines, and as a file that is read while it is
-// sent.
+// CSV (RFC 4180), safe to open in a spreadsheet; as lines, and as a file read while it is sent.
 import type { GivenMembers } from './input.ts';
 import { allRows } from './listing.ts';
 import type { OperationContext } from './operation-context.ts';

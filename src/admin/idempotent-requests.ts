@@ -1,5 +1,4 @@
-// Executes a request with an `Idempotency-Key` once, over all processes of a store: claims it, runs
-// it, stores its answer.
+// Executes a request with an `Idempotency-Key` once over all processes, and stores its answer.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '../domain/store-unavailable.ts';

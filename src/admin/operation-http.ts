@@ -1,5 +1,4 @@
-// An operation as a route of the admin API: its row in the table of routes, and the answer to a
-// request.
+// An operation as a route of the admin API: its row in the table, and the answer to a request.
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { downloadOf } from './csv.ts';
 import type { Download } from './csv.ts';

@@ -1,5 +1,4 @@
-// Records who has come into the console and who was refused, in the store's audit. A store that is
-// away keeps nobody out.
+// Records who was let into the console, and who was not, unless the store is away.
 import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditedSignIn } from '../domain/audit-entry.ts';
 import type { SignInRefusal } from '../domain/sign-in-attempt.ts';

@@ -1,5 +1,4 @@
-// Checks a new team, or a change of a team, against the plans of the configuration: what it comes
-// to, or why it is refused.
+// Checks a new or changed team against the configured plans: what it comes to, or its refusal.
 import { hash } from 'node:crypto';
 import { nearest } from '../config/nearest.ts';
 import { amountText, MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../domain/money.ts';

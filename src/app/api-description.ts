@@ -1,5 +1,4 @@
-// Builds a gateway's API documents from its configuration, and serves them in public if that is
-// configured.
+// Builds the API documents from the configuration, and serves them in public if it says so.
 import type { Config } from '../config/config.ts';
 import { formatNetworkAddress } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';

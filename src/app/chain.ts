@@ -1,5 +1,4 @@
-// Creates the steps, and puts them, with plugins' steps, into the chains of the routes; forward
-// routes have their own.
+// Creates the steps, and puts them, with plugins', into the routes' chains.
 import { longestTimeoutMs, SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';

@@ -1,5 +1,4 @@
-// Which HTTP library a configuration selects here, and whether it supports what is configured;
-// opens no port.
+// Which HTTP library is selected here, and whether it supports what is configured; opens no port.
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 import { ListenError } from '../server/listener.ts';

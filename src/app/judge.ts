@@ -1,5 +1,4 @@
-// Checks a whole configuration before anything is opened: plugins, routes, engines, forward routes,
-// secrets, files.
+// Checks a whole configuration before anything is opened: plugins, routes, engines, secrets, files.
 import { isAbsolute } from 'node:path';
 import { documentsSecret, adminOperators, eventsSecret, oidcSettings } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';

@@ -1,5 +1,4 @@
-// What a process reports to the console, as values that survive structured cloning; several are
-// merged into the overview.
+// What a process reports to the console, as plain values; several are merged into the overview.
 import type { Readiness } from '../ops/ops-pages.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';

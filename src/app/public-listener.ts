@@ -1,5 +1,4 @@
-// Opens the gateway with its routes, ids, clock and the reporting of bugs, and the listener for
-// callers.
+// Opens the gateway with its routes, ids, clock and reporting of bugs, and callers' listener.
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { callerNetwork } from '../domain/client-address.ts';

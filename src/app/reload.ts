@@ -1,5 +1,4 @@
-// Reloads the configuration on SIGHUP, and applies what may change while running; a wrong one
-// changes nothing.
+// Reloads on SIGHUP, and applies what may change while running; a wrong file changes nothing.
 import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';

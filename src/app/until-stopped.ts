@@ -1,5 +1,4 @@
-// Keeps a gateway running until a signal, or an uncaught bug, stops it; its parts are closed in
-// reverse order.
+// Keeps a gateway running until a signal or a bug stops it; parts are closed in reverse order.
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { placeOf } from '../core/error-place.ts';

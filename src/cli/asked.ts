@@ -1,5 +1,4 @@
-// What commands ask of who runs them: ids and keys as given, and a word before what cannot be
-// undone.
+// What commands ask of people: ids and keys, and a word before what cannot be undone.
 import { noId } from '../admin/operation.ts';
 import type { AskedBefore } from '../admin/operation.ts';
 import { matchesKeyPattern } from '../domain/api-key.ts';

@@ -1,5 +1,4 @@
-// A command from an operation: its flags and operands, its help, how it reads them, what it asks,
-// and what it prints.
+// A command from an operation: flags and operands, help, reading, questions, and what it prints.
 import { checked, fieldsOf, valueOf, wordsWith } from '../admin/input.ts';
 import type { InputField, InputFields, GivenMembers } from '../admin/input.ts';
 import { allRows } from '../admin/listing.ts';

@@ -1,5 +1,4 @@
-// What commands print: tables, labelled lines, and the rows of lists as they are read: as a table,
-// as JSON or as CSV.
+// What commands print: labelled lines, and rows of lists as a table, as JSON or as CSV.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { csvOf } from '../admin/csv.ts';
 import { span } from '../admin/fields.ts';

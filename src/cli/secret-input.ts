@@ -1,5 +1,4 @@
-// Reads a secret from standard input: all of a pipe or file, or one line at a terminal, without
-// echo.
+// Reads a secret from standard input: all of a pipe or file, or a terminal's line, without echo.
 import { constants } from 'node:os';
 import type { ReadStream } from 'node:tty';
 

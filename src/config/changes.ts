@@ -1,5 +1,4 @@
-// What a reload takes over: members whose schema says so. Every other keeps its value, and its
-// change waits for a restart.
+// What a reload takes over: members whose schema says so. Others wait for a restart.
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, labelOf } from './config-error.ts';
 import { ENGINE_URLS, toConfig, namedFiles } from './config.ts';

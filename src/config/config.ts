@@ -1,5 +1,4 @@
-// The configuration as the program uses it: validated, with our own names and units, and with paths
-// resolved.
+// The configuration as the program uses it: validated, with our names and units, paths resolved.
 import { isAbsolute } from 'node:path';
 import type { EngineCap } from '../ports/engine-use.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';

@@ -1,5 +1,4 @@
-// The schema of engines in a configuration: one in `engine`, or several by name in `engines` and
-// the rules of `routing`.
+// The schema of engines: one in `engine`, or several in `engines` and the rules of `routing`.
 import type { Static } from 'typebox';
 import { WINDOWS } from '../domain/window-limits.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';

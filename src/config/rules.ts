@@ -1,5 +1,4 @@
-// Rules between several members of a configuration, including engines and routing, and the check of
-// each plan by its billing.
+// Rules between several members of a configuration, and the check of each plan by its billing.
 import type { TSchema } from 'typebox';
 import { uselessRules } from '../domain/engine-routing.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';

@@ -1,5 +1,4 @@
-// The configuration file's schema: members, limits and defaults, with the names that operators
-// write.
+// The configuration file's schema: members, limits and defaults, under operators' names.
 import type { Static, TSchema } from 'typebox';
 import { isCurrency, MINOR_MAX } from '../domain/money.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';

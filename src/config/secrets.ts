@@ -1,5 +1,4 @@
-// Reads secrets from where a configuration says: a string, an environment variable or a file. Never
-// prints one.
+// Reads secrets from a string, an environment variable or a file, as configured. Never prints one.
 import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import type { OperatorToken } from '../domain/operator.ts';
 import { isSecret, secret } from '../domain/option-schema.ts';

@@ -1,5 +1,4 @@
-// Turns a YAML file into a plain value; a syntax error names its line, and an empty file is
-// refused.
+// Turns a YAML file into a plain value; a syntax error names its line; an empty file is refused.
 import { parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { ConfigError } from './config-error.ts';

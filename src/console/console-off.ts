@@ -1,5 +1,4 @@
-// What the console's and the admin API's paths answer while no operator has a token: 404, and what
-// to configure.
+// What console and admin API answer while no operator has a token: 404, and what to configure.
 import { html } from '../docs/html.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-listener.ts';
 import { assetPath, ASSETS } from './assets.ts';

@@ -1,5 +1,4 @@
-// Lists of the console from operations: filters, tables of rows with the names of teams and keys,
-// further pages, files.
+// Lists of the console from operations: filters, tables of rows with names, further pages, files.
 import { checked, detailOf, fieldsOf, labelOf, valueOf } from '../admin/input.ts';
 import type { InputField, GivenMembers } from '../admin/input.ts';
 import { PAGE_DEFAULT, pageAt } from '../admin/listing.ts';

@@ -1,5 +1,4 @@
-// Sessions of the console: who is signed in, the session cookie, and the tokens of the sign-in
-// form.
+// Sessions of the console: who is signed in, the session cookie, tokens of the sign-in form.
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KnownOperator, Operators } from '../admin/operators.ts';
 import type { Html } from '../docs/html.ts';

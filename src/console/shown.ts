@@ -1,5 +1,4 @@
-// Formats figures for people: counts, money, times, the used share of a limit, and a plan's
-// numbers.
+// Formats figures for people: counts, money, times, the used share of a limit, plans' numbers.
 import { span } from '../admin/fields.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';

@@ -1,5 +1,4 @@
-// The history on a team's page: the last 30 days and 13 months as bars, its periods, and the
-// movements of its credit.
+// The history on a team's page: 30 days and 13 months as bars, periods, movements of credit.
 import type { OperationContext } from '../admin/operation-context.ts';
 import { found } from '../admin/operation.ts';
 import { listPeriods, periodReport } from '../admin/operations/periods.ts';

@@ -1,5 +1,4 @@
-// A team's keys in the console: their table, the team and key of a path, and the notice that shows
-// a new key once.
+// A team's keys in the console: their table, a path's key, and the notice that shows a key once.
 import type { ShownLimits } from '../admin/fields.ts';
 import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
 import type { OperationContext } from '../admin/operation-context.ts';

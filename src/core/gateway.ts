@@ -1,5 +1,4 @@
-// The core's interface for listeners: opens exchanges, enforces deadlines, tracks what is in
-// flight.
+// The core's interface for listeners: opens exchanges, enforces deadlines, tracks those in flight.
 import { Exchange, InFlight, LONG_BODY_BYTES } from './exchange.ts';
 import type { Body, RequestHead, Sink } from './exchange.ts';
 import { CLIENT_CLOSED } from './outcome.ts';

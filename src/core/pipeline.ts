@@ -1,5 +1,4 @@
-// Runs a chain: one loop over a fixed array that waits only for real promises or `LATER`, then
-// settles in reverse.
+// Runs a chain: one loop that waits only for real promises or `LATER`, then settles in reverse.
 import type { Conclude, Exchange, InFlight } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';

@@ -1,5 +1,4 @@
-// The registry of problem codes: the interface's Errors table as data, a row a code, and the only
-// way to create a problem.
+// The registry of problem codes, the interface's Errors table; the only way to create a problem.
 import { NO_HEADERS } from './outcome.ts';
 import type { HeaderList, Refusal } from './outcome.ts';
 

@@ -1,5 +1,4 @@
-// A step of the chain: runs in order, may end it, and is settled in reverse after the chain has
-// ended.
+// A step of the chain: runs in order, may end it, and is settled in reverse after its end.
 import type { Exchange } from './exchange.ts';
 import type { Outcome, StepResult } from './outcome.ts';
 

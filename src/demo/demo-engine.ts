@@ -1,5 +1,4 @@
-// The engine of `lingate demo`: a phrasebook behind the native protocol, as a real engine over
-// HTTP.
+// The engine of `lingate demo`: a phrasebook behind the native protocol, over real HTTP.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,5 +1,4 @@
-// Entries of the pages, and the code samples beside them: with a caption, JSON in colour, and whole
-// HTTP answers.
+// Entries of the pages, and code samples with captions: JSON in colour, whole HTTP answers.
 import { STATUS_CODES } from 'node:http';
 import { html } from './html.ts';
 import type { Html } from './html.ts';

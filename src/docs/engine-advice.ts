@@ -1,5 +1,4 @@
-// What a failed attempt at the engine means, and what to do: for `lingate engine check`, and as a
-// table in the manual.
+// What a failed attempt means, and what to do: for `lingate engine check`, and for the manual.
 import type { AttemptFailure, FailureCause, FailureDetail } from '../ports/engine.ts';
 
 interface FailureAdvice {

@@ -1,5 +1,4 @@
-// Writes OpenAPI 3.1 documents, of the service, of plugins and of the admin API, from one kind of
-// description.
+// Writes OpenAPI 3.1 documents of service, plugins and admin API from one kind of description.
 import type { TSchema } from 'typebox';
 import type { SchemaNode } from '../domain/option-schema.ts';
 

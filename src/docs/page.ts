@@ -1,5 +1,4 @@
-// The frame of every documentation page: one self-contained document that loads nothing, light or
-// dark.
+// The frame of every documentation page: one document that loads nothing, light or dark.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Html, html } from './html.ts';

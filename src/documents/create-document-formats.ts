@@ -1,5 +1,4 @@
-// Formats of documents, each file in a thread of its own, within limits of time and memory; files
-// wait for each other.
+// Formats of documents: each file in a thread, within limits of time and memory, one at a time.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { nextTurn } from '../core/turns.ts';

@@ -1,5 +1,4 @@
-// HTML: text between the borders of blocks, with elements within lines as marks, and the attributes
-// that readers see.
+// HTML: text between borders of blocks, with inline elements as marks, and visible attributes.
 import { Tokenizer, TokenizerMode } from 'parse5';
 import type { Token } from 'parse5';
 import { labelPassage, limitTexts, plainPassage } from './passage.ts';

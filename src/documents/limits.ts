@@ -1,5 +1,4 @@
-// The limits within which files are read: beyond them they are refused, with words that name the
-// limit.
+// The limits within which files are read: beyond, they are refused with the limit's name.
 
 /** Its message is for the file's sender. Caught where a file is read, and only there. */
 export class RefusedFile extends Error {}

@@ -1,5 +1,4 @@
-// Collects the pieces of passages whose markup stays as it is: HTML, OpenDocument, XLIFF,
-// subtitles.
+// Collects the pieces of passages whose markup stays: HTML, OpenDocument, XLIFF, subtitles.
 import { hasWords, limitMarks, limitTexts } from './passage.ts';
 import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';

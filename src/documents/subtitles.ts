@@ -1,5 +1,4 @@
-// Subtitles, SubRip and WebVTT: the text of a cue is one text, its tags are marks; numbers, times,
-// notes and styles stay.
+// Subtitles, SubRip and WebVTT: a cue is one text, tags are marks; numbers, times and notes stay.
 import { PassageBuilder } from './passage-builder.ts';
 import { refuse } from './limits.ts';
 import type { Passage } from './passage.ts';

@@ -1,5 +1,4 @@
-// Well-formed XML with the positions of its tags, by names that do not depend on prefixes, and
-// elements as small trees.
+// Well-formed XML with the positions of its tags, whatever the prefixes; elements as small trees.
 import { SaxesParser } from 'saxes';
 import { ATTRIBUTES_MAX, XML_DEPTH_MAX, inWords, RefusedFile, refuse } from './limits.ts';
 import type { SourceSpan } from './passage.ts';

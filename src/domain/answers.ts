@@ -1,5 +1,4 @@
-// Schemas of successful answers: the API reference follows from them, and tests check answers by
-// them.
+// Schemas of successful answers: the reference follows from them, and tests check answers by them.
 import { Type } from './typebox.ts';
 import { WINDOWS } from './window-limits.ts';
 

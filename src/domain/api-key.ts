@@ -1,5 +1,4 @@
-// API keys: their pattern, their digest, how new ones are generated, and how a request carries
-// them.
+// API keys: their pattern, their digest, how they are generated, and how requests carry them.
 import { hash, randomBytes } from 'node:crypto';
 
 export type KeyMode = 'live' | 'test';

@@ -1,5 +1,4 @@
-// Why an attempt at an engine was unusable: words for logs, metrics and plugins, never the engine's
-// own.
+// Why an attempt was unusable: fixed words for logs, metrics and plugins, never the engine's own.
 
 export const ATTEMPT_FAILURES = [
   'connect',

@@ -1,5 +1,4 @@
-// The sentence that engines are tested with, by `lingate engine check` and gateways; never a
-// caller's text.
+// The sentence that engines are tested with, never a caller's text.
 
 /** "The house is big." in each language of the default list. */
 const SENTENCES: Readonly<Record<string, string>> = {

@@ -1,5 +1,4 @@
-// Dictionary entries as JSON in pieces of whole entries, so that a large one is never handled in
-// one go.
+// Dictionary entries as JSON in pieces, so that a large dictionary is never handled in one go.
 
 /** UTF-8: entries separated by commas, without the enclosing braces. */
 export type EntryPieces = readonly Uint8Array[];

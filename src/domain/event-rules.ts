@@ -1,5 +1,4 @@
-// When usage causes an event: which quota percentages and balances are reported. And the ids of all
-// events.
+// When usage causes an event: the reported percentages and balances. And the ids of all events.
 import { createHash } from 'node:crypto';
 import { MICRO_PER_MINOR } from './money.ts';
 import type { Micro } from './money.ts';

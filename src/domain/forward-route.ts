@@ -1,5 +1,4 @@
-// A forward route as configured: what is forwarded to another server, by which rules, and what may
-// return.
+// A forward route as configured: what is forwarded where, by which rules, and what may return.
 import type { ProblemCode } from '../core/problem.ts';
 
 /** With the names of the configuration. */

@@ -1,5 +1,4 @@
-// Limits of a single key: their bounds, how changes merge, and the addresses from which it may be
-// used.
+// Limits of a single key: their bounds, how changes merge, and the addresses it may be used from.
 import { isIP, SocketAddress } from 'node:net';
 
 /** Members are absent if the key has no such limit. */

@@ -1,5 +1,4 @@
-// The language list: canonical codes, case-insensitive lookup, what targets support, which pairs
-// are offered.
+// The language list: canonical codes, lookup in any case, what targets support, offered pairs.
 
 /** A language that a text may be in. Regional variants are targets only. */
 export interface SourceLanguage {

@@ -1,5 +1,4 @@
-// How options of engine protocols are declared, in addition to TypeBox, and the type of a JSON
-// schema node.
+// How options of engine protocols are declared, besides TypeBox; the type of a JSON schema node.
 import type { TString } from 'typebox';
 import { Type } from './typebox.ts';
 

@@ -1,5 +1,4 @@
-// Tags of requests: the word under which a caller has a request counted, such as a customer, and
-// its limits.
+// Tags of requests: the word under which a caller has one counted, such as a customer; its limits.
 import { holdsKey } from './api-key.ts';
 import type { KeyLimits } from './key-limits.ts';
 import type { WindowUse } from './window-limits.ts';

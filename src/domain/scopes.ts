@@ -1,5 +1,4 @@
-// Scopes: what a key may be used for. One without scopes may do everything; a route names the one
-// that opens it.
+// Scopes: what a key may be used for; all without one. A route names the one that opens it.
 
 /** Those of the gateway's own routes, in the order in which they are documented. */
 export const SCOPES = [

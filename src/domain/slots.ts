@@ -1,5 +1,4 @@
-// What a request collects on its way: the slots through which steps pass data, what it costs, what
-// is logged.
+// What a request collects on its way: slots between steps, what it costs, what is logged.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyDigest, KeyOwner } from './api-key.ts';

@@ -1,5 +1,4 @@
-// Plugin stages between the admission and the engine: they change texts on the way there and back,
-// or answer them.
+// Plugin stages before the engine: they change texts on the way there and back, or answer them.
 import type { Exchange } from '../core/exchange.ts';
 import { andThen } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';

@@ -1,5 +1,4 @@
-// The parameters of POST /v1/translate: each with its schema and rule, in the order of the
-// interface's table.
+// The parameters of POST /v1/translate, each with schema and rule, in the interface's order.
 import type { TSchema } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';

@@ -1,5 +1,4 @@
-// A translation and its options, listed once: the engine work, its body and the batch key follow
-// from the list.
+// A translation and its options, listed once: engine work, its body and the batch key follow.
 
 /** `text` is plain text; in the other formats, markup is preserved. */
 export type TextFormat = 'text' | 'html' | 'xml';

@@ -1,5 +1,4 @@
-// What becomes of a document after its upload: shown, waited for, deleted or given up, and its file
-// on the way out.
+// What becomes of a document: shown, waited for, deleted or given up, and its file's way out.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';

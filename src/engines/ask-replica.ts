@@ -1,5 +1,4 @@
-// Questions to one replica without a caller: which pairs it translates, and whether it translates
-// at all.
+// Questions to one replica without a caller: which pairs it translates, and whether it does.
 import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { furtherCallId } from '../domain/ulid.ts';

@@ -1,5 +1,4 @@
-// The upstream of forward routes, over http-proxy-3: its agents, and one call per attempt. The
-// package's only importer.
+// The upstream of forward routes: agents, and a call per attempt. http-proxy-3's only importer.
 import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';

@@ -1,5 +1,4 @@
-// The operator's listener: plain node:http, with fixed pages and apps; keep it off the public
-// network.
+// The operator's listener: plain node:http with fixed pages and apps; not for the public network.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse, IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';

@@ -1,5 +1,4 @@
-// The pages of the ops listener: probes with what /readyz answers, metrics, the API document and
-// its pages.
+// The pages of the ops listener: probes, metrics, the API document and its pages.
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { documentPath, openApiDocument, pluginDocuments } from '../docs/openapi-document.ts';

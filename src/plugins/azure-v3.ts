@@ -1,5 +1,4 @@
-// The plugin `lingate/plugins/azure-v3`: Azure Translator's API with the same keys, limits and
-// charges, for existing clients.
+// The plugin `lingate/plugins/azure-v3`: Azure Translator's API with the same keys and charges.
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument, PluginRoute } from 'lingate';
 import Type from 'typebox';

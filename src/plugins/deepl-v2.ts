@@ -1,5 +1,4 @@
-// The plugin `lingate/plugins/deepl-v2`: DeepL's API with the same keys, limits and charges, for
-// existing clients.
+// The plugin `lingate/plugins/deepl-v2`: DeepL's API with the same keys, limits and charges.
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';

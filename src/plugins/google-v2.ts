@@ -1,5 +1,4 @@
-// The plugin `lingate/plugins/google-v2`: Google's Cloud Translation API v2 with the same keys,
-// limits and charges, for existing clients.
+// The plugin `lingate/plugins/google-v2`: Google's Translation API v2 with the same keys, charges.
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';

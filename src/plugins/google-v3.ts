@@ -1,5 +1,4 @@
-// The plugin `lingate/plugins/google-v3`: Google's Cloud Translation API v3 with the same keys,
-// limits and charges, for existing clients.
+// The plugin `lingate/plugins/google-v3`: Google's Translation API v3 with the same keys, charges.
 import { definePlugin, refuse, TRANSLATION_PROBLEMS } from 'lingate';
 import type { ApiDocument, NamedTag } from 'lingate';
 import Type from 'typebox';

@@ -1,5 +1,4 @@
-// The plugin `lingate/plugins/libretranslate`: LibreTranslate's API with the same keys, limits and
-// charges, for existing clients.
+// The plugin `lingate/plugins/libretranslate`: LibreTranslate's API with the same keys, charges.
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';

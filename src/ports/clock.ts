@@ -1,5 +1,4 @@
-// Time as a parameter: tests move the clock instead of sleeping. domain/clock-judge.ts decides
-// which time is believed.
+// Time as a parameter: tests move it. domain/clock-judge.ts decides which time is believed.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 
 export interface Clock {

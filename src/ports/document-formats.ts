@@ -1,5 +1,4 @@
-// Formats of documents: what takes the texts out of a file, and puts their translations in their
-// place.
+// Formats of documents: take the texts out of a file, and put translations in their place.
 
 /** Translated as a whole: a paragraph, a cell, a message, a cue. Never only white space. */
 export interface DocumentText {

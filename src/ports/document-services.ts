@@ -1,5 +1,4 @@
-// What the gateway does for plugins whose APIs translate documents: uploads, states, downloads,
-// links.
+// For plugins whose APIs translate documents: uploads, states, downloads, links.
 import type { Exchange } from '../core/exchange.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';

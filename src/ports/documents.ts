@@ -1,5 +1,4 @@
-// Documents that are translated in the background: their records, their files, and the queue of
-// what is due.
+// Documents translated in the background: records, files, and the queue of what is due.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';

@@ -1,5 +1,4 @@
-// The translation engine: takes work with validated parameters, returns usable translations or
-// `unavailable`.
+// The translation engine: takes validated work, returns usable translations or `unavailable`.
 import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';

@@ -1,5 +1,4 @@
-// Requests that operators may repeat and that take effect once: remembered by an id, with the first
-// answer.
+// Requests that may be repeated and take effect once: remembered by an id, with the first answer.
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { OtherRequest } from './team-registry.ts';
 

@@ -1,5 +1,4 @@
-// The OpenID provider by which people sign in to the console, and the records of sign-ins on which
-// processes agree.
+// The OpenID provider of the console's sign-in, and records of sign-ins that processes share.
 import type { SignInAttempt, ProviderRefusal } from '../domain/sign-in-attempt.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 

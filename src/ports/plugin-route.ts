@@ -1,5 +1,4 @@
-// A route of a plugin, its entry in the API reference, and all plugins' routes as the gateway
-// loaded them.
+// A route of a plugin, its entry in the reference, and all plugins' routes as loaded.
 import type { TSchema } from 'typebox';
 import type { ProblemForm, ProblemKind } from '../core/problem.ts';
 import type { Lenience } from '../core/route.ts';

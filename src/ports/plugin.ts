@@ -1,5 +1,4 @@
-// A plugin: adds steps, routes, text changes, engine protocols and stores; named in the
-// configuration.
+// A plugin adds steps, routes, text changes, engine protocols and stores; it is configured by name.
 import type { Static, TSchema } from 'typebox';
 import type { Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';

@@ -1,5 +1,4 @@
-// What a document costs: its reservations, whether its key may still be used, its charge, and its
-// removal.
+// What a document costs: its reservations, its key's validity, its charge, and its removal.
 import { keyRevoked, STORE_UNAVAILABLE, TAG_DISABLED } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';

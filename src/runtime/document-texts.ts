@@ -1,5 +1,4 @@
-// Translates a document's texts in parts, as a request's: engines, glossaries, memory, rules and
-// batches.
+// Translates a document's texts in parts, as a request's: engines, glossaries, memory, batches.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { nextTurn } from '../core/turns.ts';

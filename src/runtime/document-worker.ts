@@ -1,5 +1,4 @@
-// The worker of one process: claims documents that are due, in turn by team, and works on a few at
-// a time.
+// The worker of one process: claims due documents, in turn by team, a few at a time.
 import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';

@@ -1,5 +1,4 @@
-// Engines whose characters are limited: reports what this process sends each second, and knows
-// which are used up.
+// Engines with limited characters: reports what is sent each second; knows which are used up.
 import { randomBytes } from 'node:crypto';
 import type { EngineCap } from '../ports/engine-use.ts';
 import { rfc3339 } from '../domain/period.ts';

@@ -1,5 +1,4 @@
-// Documents that go to engines as files: which engine takes one, its two attempts, and what comes
-// back.
+// Documents that go to engines as files: which engine, its two attempts, and what comes back.
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { routeFor } from '../domain/engine-offer.ts';

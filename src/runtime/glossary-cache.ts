@@ -1,5 +1,4 @@
-// Caches dictionaries, which are immutable, and coalesces reads. The admission says which one
-// serves a request.
+// Caches immutable dictionaries, and coalesces reads. The admission says which one is needed.
 import { LRUCache } from 'lru-cache';
 import { nextTurn } from '../core/turns.ts';
 import type { GlossaryReference } from '../domain/slots.ts';

@@ -1,5 +1,4 @@
-// Settles reservations: passes each verdict to the ledger at once, and repeats it by id while the
-// outcome is unknown.
+// Settles reservations: passes verdicts on at once, and repeats them by id until their outcome.
 import type { AskedResolution, Ledger, Reservation, Resolution, SettlementResult, Settlements, Verdict } from '../ports/ledger.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { Log } from '../ports/log.ts';

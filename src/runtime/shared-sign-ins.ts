@@ -1,5 +1,4 @@
-// Attempts to sign in at a provider: begun by one process and recognized by all, by a shared
-// secret.
+// Attempts to sign in at a provider: one process begins them, all know them by a shared secret.
 import { randomBytes } from 'node:crypto';
 import {
   ATTEMPT_MS,

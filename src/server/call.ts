@@ -1,5 +1,4 @@
-// One request on a connection, whatever the library: its answer, and when the connection has to
-// close.
+// One request on a connection, whatever the library: its answer, and when the connection closes.
 import type { Writable } from 'node:stream';
 import { LONG_BODY_BYTES } from '../core/exchange.ts';
 import type { Exchange, Handed, Incoming, RequestHead, Sink } from '../core/exchange.ts';

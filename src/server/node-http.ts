@@ -1,5 +1,4 @@
-// The listener on node:http: strict parsing, HTTP/1.0, and the reference for tests of the other
-// listener.
+// The listener on node:http: strict parsing, HTTP/1.0, the reference in tests of the other.
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';

@@ -1,5 +1,4 @@
-// The listener on uWebSockets.js: its port, TLS and timers, and how a call reads its request and
-// writes its answer.
+// The listener on uWebSockets.js: port, TLS, timers, and how a call is read and answered.
 import { Writable } from 'node:stream';
 import { HeaderFields, statusLine } from './messages.ts';
 import { freePortOf, IDLE_SECONDS, ListenError, listenError, listenerOf, openListenerState } from './listener.ts';

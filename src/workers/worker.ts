@@ -1,5 +1,4 @@
-// A worker of `serve --workers N`: serves callers, follows the primary's messages, and stops if the
-// primary is gone.
+// A worker of `serve --workers N`: serves callers, and follows the primary or its end.
 import { once } from 'node:events';
 import { openServing } from '../app/serving.ts';
 import { startProcess, stopAsked, stopInTime } from '../app/until-stopped.ts';

@@ -1,5 +1,4 @@
-// What operators have changed, newest first; and the entries of commands that change no team or
-// key.
+// What operators have changed, newest first; and entries of commands that change no team or key.
 import type { Static } from 'typebox';
 import { idBefore, auditIdsAlone } from '../../domain/audit-entry.ts';
 import type { AuditEntry, AuditState } from '../../domain/audit-entry.ts';

@@ -1,5 +1,4 @@
-// Invoices: what each period of a team comes to that was closed in a span of days, from what is
-// stored with it.
+// Invoices: what each period comes to that was closed in a span of days, from what it has stored.
 import type { Static } from 'typebox';
 import { amountText, minorRoundedDown } from '../../domain/money.ts';
 import { movedCredit, spentIn, isInSpan, DAY_MS, rfc3339 } from '../../domain/period.ts';

@@ -1,5 +1,4 @@
-// What is shown of a key: rows of lists and answers, their schemas, and their columns on every
-// front.
+// What is shown of a key: rows of lists and answers, their schemas, and columns on every front.
 import type { Static } from 'typebox';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { rfc3339 } from '../../domain/period.ts';

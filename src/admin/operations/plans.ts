@@ -1,5 +1,4 @@
-// The plans of the configuration: listing them, comparing one with its teams, and applying it to
-// them.
+// The plans of the configuration: listing them, comparing one with its teams, and applying it.
 import type { Plan, TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';

@@ -1,5 +1,4 @@
-// The usage of teams by day, month or in total, which invoices are written from; and the days that
-// a question is about.
+// The usage of teams by day, month or in total, for invoices; and the days of a question.
 import type { Static } from 'typebox';
 import { dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';

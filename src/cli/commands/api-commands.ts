@@ -1,5 +1,4 @@
-// lingate routes and openapi: the steps of every route with the rules for several engines, and the
-// API's OpenAPI document.
+// lingate routes and openapi: the steps of every route, and the API's OpenAPI document.
 import type { RoutingRule } from '../../domain/engine-routing.ts';
 import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';

@@ -1,5 +1,4 @@
-// lingate config check: whether a configuration is valid, what is in force, and what is probably a
-// mistake.
+// lingate config check: whether a configuration is valid, what is in force, likely mistakes.
 import type { TeamsPlans } from '../../admin/plan-comparison.ts';
 import { adviceOn } from '../../app/ready-line.ts';
 import { streamingPart } from '../../app/http-library.ts';

@@ -1,5 +1,4 @@
-// lingate engine check and route: whether each replica can translate, and which engine a request
-// would go to, and why.
+// lingate engine check and route: whether replicas translate; where a request would go, and why.
 import type { ReplicaReport, RouteQuestion, RouteReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
 import { lackText } from '../../domain/engine-offer.ts';

@@ -1,5 +1,4 @@
-// lingate key revoke, also by a whole key from standard input and of all keys of a team; and
-// lingate memory clear.
+// lingate key revoke, also by a whole key or of all keys of a team; and lingate memory clear.
 import { findKeys, foundKeys, revokeAll, revokedKey } from '../../admin/operations/keys.ts';
 import { foundTeam } from '../../admin/operations/teams.ts';
 import { CommandFailure, UsageError } from '../command.ts';

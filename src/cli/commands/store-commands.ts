@@ -1,5 +1,4 @@
-// lingate store backup, check, copy, migrate and show: what is done with a store as a whole, in
-// part while gateways use it.
+// lingate store backup, check, copy, migrate and show: what is done with a store as a whole.
 import { auditAcceptedClock } from '../../admin/operations/audit.ts';
 import { noSuch } from '../../admin/operation.ts';
 import { stepText } from '../../domain/clock-judge.ts';

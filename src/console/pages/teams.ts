@@ -1,5 +1,4 @@
-// The list of teams, in pages: search, order, use of their limits. The beginning of a key finds the
-// key.
+// The list of teams: search, order, use of limits. The beginning of a key finds the key.
 import { checked, detailOf } from '../../admin/input.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
 import type { FoundKeyRow } from '../../admin/operations/key-rows.ts';

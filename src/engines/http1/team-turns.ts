@@ -1,5 +1,4 @@
-// Schedules calls waiting for a connection: teams take turns, and none exceeds its share while
-// others are active.
+// Schedules calls that wait for a connection: teams take turns, within shares while several do.
 
 /** How long after its last call a team counts as active, even if none of its calls is waiting. */
 const THERE_MS = 10_000;

@@ -1,5 +1,4 @@
-// The built-in engine protocols, by their names in `engine.protocol`, and the schema of a
-// protocol's options.
+// The built-in engine protocols by their names, and the schema of a protocol's options.
 import type { TSchema } from 'typebox';
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';

@@ -1,5 +1,4 @@
-// A file in the form of a call to an engine, what an engine says to it, and what its own file may
-// be.
+// A file in a call to an engine, what an engine says to it, and what its own file may be.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineCall, EngineResponse, FileWork, ReplicaWire } from '../../ports/engine.ts';

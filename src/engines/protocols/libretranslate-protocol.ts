@@ -1,5 +1,4 @@
-// LibreTranslate as an engine: all texts in one call if the source language is given, otherwise one
-// call per text.
+// LibreTranslate as an engine: one call with a source language, otherwise one call per text.
 import { secret } from '../../domain/option-schema.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { Attempt, AttemptFailure, EngineProtocol, FileWork, ReplicaWire, TranslatedFile, Translation } from '../../ports/engine.ts';

@@ -1,5 +1,4 @@
-// Every metric: its name without `lingate_`, kind, help text, labels, and how several processes
-// combine.
+// Every metric: name without `lingate_`, kind, help, labels, and how processes combine.
 
 export interface MetricDescription {
   readonly kind: 'counter' | 'gauge' | 'histogram';

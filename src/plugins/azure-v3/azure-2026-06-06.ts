@@ -1,5 +1,4 @@
-// Version 2026-06-06 of Azure's /translate: each text with its own languages and options, all in
-// the body.
+// Version 2026-06-06 of Azure's /translate: texts with languages and options of their own.
 import { countCharacters, keyOfOptions, NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
 import type { CallerOffer } from '../facades/api.ts';

@@ -1,5 +1,4 @@
-// Version 3.0 of Azure's /translate: options in the query, a list of texts in the body, all into
-// the same languages.
+// Version 3.0 of Azure's /translate: options in the query, texts in the body, the same languages.
 import { NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
 import Type from 'typebox';

@@ -1,5 +1,4 @@
-// The operations of Azure's API that translate and detect. A text is charged once for each of its
-// targets.
+// The operations of Azure's API. A text is charged once for each of its targets.
 import { chargedCharacters, countCharacters, json, JSON_BODY_HEADERS, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, GatewayServices, Outcome, PluginHost, Translation } from 'lingate';
 import Type from 'typebox';

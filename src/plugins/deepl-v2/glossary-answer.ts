@@ -1,5 +1,4 @@
-// The answers about glossaries, with their ids and languages, and the refusals that all their
-// routes share.
+// The answers about glossaries, with ids and languages, and the refusals that all routes share.
 import { ulidToUUID, uuidToULID } from 'ulid';
 import { baseCode, NO_HEADERS, refuse } from 'lingate';
 import type { DictionaryRecord, GlossaryRecord, LanguagePair, Languages, Outcome } from 'lingate';

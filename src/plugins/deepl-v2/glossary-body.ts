@@ -1,5 +1,4 @@
-// The bodies of glossary requests, described and parsed: a name, one dictionary, or several, in
-// JSON or in a form.
+// The bodies of glossary requests: a name, one dictionary or several, in JSON or in a form.
 import { nameFault, refuse } from 'lingate';
 import type { GlossaryEntries, LanguagePair, Languages } from 'lingate';
 import Type from 'typebox';

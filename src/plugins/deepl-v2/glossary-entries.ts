@@ -1,5 +1,4 @@
-// Parses a glossary's entries from tab-separated or comma-separated values, and writes them
-// tab-separated.
+// Parses a glossary's entries from TSV or CSV, and writes them as TSV.
 import { readPiece, refuse } from 'lingate';
 import type { EntryPieces, GlossaryEntries, Refusal } from 'lingate';
 import type { Judged } from '../facades/members.ts';

@@ -1,5 +1,4 @@
-// The building blocks of other vendors' APIs: parts with their routes and steps, and the steps that
-// all have.
+// The building blocks of other vendors' APIs: parts with routes and steps, and common steps.
 import { IF_NONE_MATCH, json, unlessKnown } from 'lingate';
 import type {
   ApiDocument,

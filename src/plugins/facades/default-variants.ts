@@ -1,5 +1,4 @@
-// Language codes of other APIs: targets that our list does not have under that name, and the
-// spelling of our codes there.
+// Language codes of other APIs: targets that our list names otherwise, and our codes' spelling.
 import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
 import type { Static } from 'typebox';

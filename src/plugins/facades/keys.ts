@@ -1,5 +1,4 @@
-// Finds a caller's key where other vendors' clients send it: in a header of its own, in the query,
-// or in the body.
+// Finds a caller's key where other vendors' clients send it: a header, the query, or the body.
 import { FORM_BODY_HEADERS } from 'lingate';
 import type { BodyStep, Credential, DocumentServices, Exchange, GatewayServices, HeadStep, Refusal, Slot, TooManyValues } from 'lingate';
 import { readMembers } from './members.ts';

@@ -1,5 +1,4 @@
-// The manual's table of other vendors' parameters: every parameter of a described operation, and
-// whether it is served.
+// The manual's table of other vendors' parameters, and whether each is served.
 import { parametersIn } from './parameters.ts';
 import type { Described } from './parameters.ts';
 

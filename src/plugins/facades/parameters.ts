@@ -1,5 +1,4 @@
-// One description of a vendor's parameters, from which their reading, the API reference and the
-// manual's table come.
+// A vendor's parameters, described once: for reading, the API reference and the manual's table.
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Refusal } from 'lingate';

@@ -1,5 +1,4 @@
-// Descriptions in the API reference that several APIs share, and short forms of the schemas in
-// them.
+// Descriptions in the API reference that several APIs share, and short forms of their schemas.
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { RouteDoc } from 'lingate';

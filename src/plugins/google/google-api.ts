@@ -1,5 +1,4 @@
-// What the versions of Google's Cloud Translation API share: codes, problems, and where keys and
-// parameters are.
+// What the versions of Google's API share: codes, problems, where keys and parameters are.
 import { KEY_MALFORMED, refuse, SOURCE_LANG_NEEDED, unknownAmong, UNKNOWN_KEY } from 'lingate';
 import type { Exchange, GatewayServices, PluginHost, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import type { TSchema } from 'typebox';

@@ -1,5 +1,4 @@
-// POST /translate_file, which waits for the translation, and the download that its answer points
-// at.
+// POST /translate_file, which waits for the translation, and the download that it points at.
 import { keyOwnerSlot, refuse } from 'lingate';
 import type {
   BodyStep,

@@ -1,5 +1,4 @@
-// Translations that gateways share in a Redis: whatever is wrong with it, nothing is known, and
-// soon.
+// Translations that gateways share in a Redis: if anything is wrong, nothing is known, and soon.
 import { crc32 } from 'node:zlib';
 import { Redis } from 'ioredis';
 import type { Translation } from 'lingate';

@@ -1,5 +1,4 @@
-// Looks each text up in the process's cache, then in the Redis that gateways share, and caches new
-// translations in both.
+// Looks each text up in the process's cache, then in the shared Redis, and caches in both.
 import { hash } from 'node:crypto';
 import { countCharacters, keyOfOptions } from 'lingate';
 import type { KnownTexts, TextWork, Translation } from 'lingate';
