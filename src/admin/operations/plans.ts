@@ -107,7 +107,7 @@ export const applyPlan = operation({
   columns: [],
   notice({ plan, teams, changed, dearer }, { dry_run: isDry = false }) {
     const costlier = dearer.teams === 0 ? '' : ` This ${costlierText(dearer)}.`;
-    return `${changed} of the ${teams} teams on plan ${plan} ${isDry ? 'would change' : 'changed'}.${costlier}`;
+    return `${changed} of ${teams} ${teams === 1 ? 'team' : 'teams'} on plan ${plan} ${isDry ? 'would change' : 'changed'}.${costlier}`;
   },
   below: {
     heads: ['Number', 'From', 'To', 'Teams'],

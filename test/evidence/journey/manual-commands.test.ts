@@ -83,11 +83,11 @@ afterAll(() => folder.remove());
 
 describe('each configuration is valid', () => {
   const pages = PAGES.filter((page) => !['helm', 'running'].includes(page));
-  const shown = pages.flatMap((page) => codeBlocks(manualPage(page), 'yaml').map((block) => [page, block] as const));
+  const shown = pages.flatMap((page) => codeBlocks(manualPage(page), 'yaml').map((block, nth) => [page, nth + 1, block] as const));
 
   beforeAll(() => makeCertificate(folder.path, 'localhost'));
 
-  test.each(shown)('%s: %s', async (page, block) => {
+  test.each(shown)('%s, %i', async (page, _nth, block) => {
     used.add(block);
     const env: Record<string, string> = {};
     for (const [, name] of block.matchAll(/\{ env: (\w+) \}/g))
