@@ -4,7 +4,7 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
 import type { Admission, Admitted } from '../../ports/ledger.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
-import { freshKey, GENEROUS_QUOTA, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { freshKey, newId, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const REQUESTS = 200;
@@ -14,24 +14,6 @@ export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
   /** Runs 200 concurrently, every other one on the second instance. */
   const atOnce = <T>(run: (store: PluginStore, index: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => run(index % 2 === 0 ? subject.store : subject.again, index)));
-
-  it.each([7])('200 concurrent admissions over two instances: a rate of %i admits exactly that many', async (limit) => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: limit });
-    expect(admitted(await atOnce((store) => team.touch(store)))).toHaveLength(limit);
-  });
-
-  it.team('200 concurrent admissions of 10 characters: a quota of 500 reserves exactly 50', { characterLimit: 500 }, async (team) => {
-    expect(admitted(await atOnce((store) => team.admit({}, store)))).toHaveLength(50);
-    expect(await team.standing(subject.again)).toMatchObject({ heldCharacters: 500, openReservations: 50 });
-  });
-
-  it('200 concurrent admissions: a balance for 50 reserves exactly 50, and their commits use it up', async () => {
-    const team = await teamUnderTest(subject.store, PREPAID, 50 * 25_000 + 24_999);
-    const reservations = admitted(await atOnce((store) => team.admit({}, store)));
-    expect(reservations).toHaveLength(50);
-    await Promise.all(reservations.map((one) => team.commit(one.reservation?.requestId ?? '', subject.again)));
-    expect(await team.standing()).toMatchObject({ usedCharacters: 500, balanceMicro: 24_999, heldMicro: 0, openReservations: 0 });
-  });
 
   it('200 concurrent repetitions of one admission make one reservation, and 200 settlements of it count once', async () => {
     const team = await teamUnderTest(subject.store, { requestsPerSecond: 1 });
@@ -46,22 +28,6 @@ export function concurrencyContract(it: AddStoreCase, subject: Subject): void {
     expect(others).toEqual([]);
     const charged = settled === 'committed' ? 10 : 0;
     expect(await team.standing()).toMatchObject({ usedCharacters: charged, heldCharacters: 0, openReservations: 0 });
-  });
-
-  it.team('a revocation on one instance is seen by the next admission on the other', async (team) => {
-    expect((await team.admit({}, subject.again)).kind).toBe('admitted');
-    await team.revoke();
-    expect(await team.admit({}, subject.again)).toEqual({ kind: 'key_revoked' });
-  });
-
-  it.team('a team, key or plan created on one instance is effective on the other', async (team, { store, again }) => {
-    const key = await team.newKey();
-    expect(await again.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
-    expect((await team.admit({ keyId: key.keyId }, again)).kind).toBe('admitted');
-    answered(
-      await store.teams.updateTeam(team.teamId, { plan: { name: 'small', limits: { ...GENEROUS_QUOTA, maxCharactersPerRequest: 9 } } }),
-    );
-    expect(await team.admit({}, again)).toEqual({ kind: 'text_too_long', maxCharacters: 9 });
   });
 
   it('50 operators who change one team at once, beside its callers: no change is lost, and each is in the audit', async () => {

@@ -61,10 +61,3 @@ export async function served(team: TeamUnderTest, reference: GlossaryReference, 
 export const DE: Pair = ['EN', 'DE'];
 export const FR: Pair = ['EN', 'FR'];
 export const IT: Pair = ['EN', 'IT'];
-
-export type SingleGlossary = Omit<NewGlossary, 'dictionaries'> & Omit<NewDictionary, 'dictionaryId' | 'written'>;
-
-/** A glossary with one dictionary that has the glossary's own id, as POST /v1/glossaries creates it. */
-export function singleGlossary({ glossaryId, teamId, name, ...only }: SingleGlossary): NewGlossary {
-  return { glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...only }] };
-}

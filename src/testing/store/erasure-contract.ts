@@ -4,6 +4,7 @@ import { expect } from '../expect.ts';
 import { START_MS } from '../movable-clock.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import { created, DE, dictionary, glossaryOf } from './dictionaries-under-test.ts';
+import { play } from './steps.ts';
 import { freshKey, GENEROUS_QUOTA, idAt, newId, NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
@@ -53,13 +54,11 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
 
   it('reservations open at the deletion are charged to nobody, however often settled, and nothing reappears', async ({ store, again }) => {
     const team = await teamUnderTest(store);
-    const open = [await team.reserve(10), await team.reserve(20), await team.reserve(30)];
+    await play(subject, team, 'hold a 10; hold b 20; hold c 30');
     expect(await remove(again, team.teamId)).toBe(true);
-    expect(await team.commit(open[0]!.requestId)).toEqual({ kind: 'absent' });
-    expect(await team.commit(open[0]!.requestId, again)).toEqual({ kind: 'absent' });
-    expect(await team.release(open[1]!.requestId)).toEqual({ kind: 'absent' });
-    subject.clock.step(120_000);
-    expect(await team.commit(open[2]!.requestId)).toEqual({ kind: 'absent' });
+    await play(subject, team, 'commit a: absent; release b: absent');
+    expect(await team.commit(team.reserved.get('a')!, again)).toEqual({ kind: 'absent' });
+    await play(subject, team, 'wait 120000; commit c: absent');
     expect(await store.teams.findTeam(team.teamId)).toBeUndefined();
     expect(await remove(store, team.teamId)).toBe(false);
   });
@@ -114,11 +113,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     const { history } = again;
     const team = await teamUnderTest(store, { period: 'P1D' });
     const day = Math.floor(clock.nowMs() / DAY_MS);
-    await team.use(100);
-    clock.step(DAY_MS);
-    await team.use(20);
-    await team.use(3);
-    await team.reserve(1000);
+    await play(subject, team, `use 100; wait ${DAY_MS}; use 20; use 3; hold a 1000`);
     expect(await remove(store, team.teamId, true)).toBe(true);
     const range = { from: day, to: day + 9 };
     for (let i = 0; i < 2; i++) {

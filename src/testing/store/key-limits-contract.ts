@@ -1,8 +1,10 @@
 // Part of the store contract: what a key with limits is, when it may be used and from where, and that a change takes effect.
 import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
-import { changedKey, keyUnderTest, ofKey } from './key-under-test.ts';
-import { freshKey, newId, teamUnderTest, withoutPromise } from './team-under-test.ts';
+import type { CallerCheck } from '../../ports/ledger.ts';
+import { keyUnderTest } from './limited-under-test.ts';
+import { play } from './steps.ts';
+import { freshKey, newId, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,23 +29,19 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
 
   it('a change keeps absent members, removes limits that are null, and applies from the next admission on', async () => {
     const key = await keyUnderTest(subject, { requestsPerSecond: 1, characters: 15 });
-    expect(await key.change({ label: 'a "label", {of} its own\\', limits: { characters: null, expiresAtMs: 5e12 } })).toMatchObject({
-      label: 'a "label", {of} its own\\',
-      limits: { requestsPerSecond: 1, expiresAtMs: 5e12 },
-      status: 'active',
-    });
-    expect((await key.admit({ characters: 1000 })).kind).toBe('admitted');
-    expect(await key.admit()).toMatchObject({ kind: 'rate_limited', limit: 1 });
+    const label = 'a "label", {of} its own\\';
+    const changed = { label, limits: { requestsPerSecond: 1, expiresAtMs: 5e12 }, status: 'active' };
+    expect(await key.change({ label, limits: { characters: null, expiresAtMs: 5e12 } })).toMatchObject(changed);
+    await play(subject, key, '1000: admitted; touch: rate_limited', { kind: 'rate_limited', of: 'key' });
     expect((await key.change({ limits: { requestsPerSecond: null, expiresAtMs: null } })).limits).toEqual({});
     expect((await key.admit()).kind).toBe('admitted');
-    expect(await key.record()).toMatchObject({ label: 'a "label", {of} its own\\', limits: {} });
+    expect(await key.record()).toMatchObject({ label, limits: {} });
     expect(answered(await subject.store.teams.updateKey(newId(), { disabled: true }))).toBeUndefined();
   });
 
   it('a disabled key is refused, and works again when enabled, with its previous usage', async () => {
     const key = await keyUnderTest(subject, { characters: 30 });
-    await key.use(10);
-    await key.admit();
+    await play(subject, key, 'use 10; hold a 10');
     expect(await key.change({ disabled: true })).toMatchObject({ status: 'disabled', limits: { characters: 30 } });
     const lastUse = (await key.record()).lastUsedAtMs;
     subject.clock.step(7);
@@ -51,16 +49,14 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect((await key.record()).lastUsedAtMs).toBe(lastUse);
     expect((await key.team.admit()).kind).toBe('admitted');
     expect((await key.change({ disabled: false })).status).toBe('active');
-    expect(await key.admit({ characters: 11 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 30 });
-    await key.reserve(10);
+    await play(subject, key, 'fits 10', { of: 'key' });
   });
 
   it('a key expires at exactly its time, and works again when extended', async ({ clock }) => {
     const expiresAtMs = clock.nowMs() + 1000;
     const key = await keyUnderTest(subject, { expiresAtMs });
     clock.step(999);
-    expect((await key.admit()).kind).toBe('admitted');
-    expect((await key.record()).status).toBe('active');
+    expect([(await key.admit()).kind, (await key.record()).status]).toEqual(['admitted', 'active']);
     clock.step(1);
     expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'expired' });
     expect((await key.record()).status).toBe('expired');
@@ -77,13 +73,17 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     const key = await keyUnderTest(subject, limits);
     await key.change({ disabled });
     expect(await key.revoke()).toMatchObject({ status: 'revoked' });
-    for (const change of [{ disabled: true }, { disabled: false }]) {
-      expect(await key.change(change)).toMatchObject({ status: 'revoked', limits });
+    for (const [change, changed] of [
+      [{ disabled: true }, { limits }],
+      [{ disabled: false }, { limits }],
+      [
+        { label: 'gone', limits: { characters: null } },
+        { label: 'gone', limits: {} },
+      ],
+    ] as const) {
+      expect(await key.change(change)).toMatchObject({ status: 'revoked', ...changed });
       expect(await key.admit()).toEqual({ kind: 'key_revoked' });
     }
-    const freed = { status: 'revoked', label: 'gone', limits: {} };
-    expect(await key.change({ label: 'gone', limits: { characters: null } })).toMatchObject(freed);
-    expect(await key.admit()).toEqual({ kind: 'key_revoked' });
   });
 
   it('a key restricted to certain addresses requires one, and refusals leave no trace', async () => {
@@ -92,17 +92,9 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
       requestsPerSecond: 1,
     });
     const requestId = newId();
-    for (const [address, kind] of [
-      [undefined, 'address_required'],
-      ['', 'address_refused'],
-      ['nowhere', 'address_refused'],
-      ['192.0.2.128', 'address_refused'],
-      ['198.51.100.6', 'address_refused'],
-      ['2001:db8::1', 'address_refused'],
-      ['::192.0.2.1', 'address_refused'],
-    ] as const) {
-      expect(await key.admit({ requestId, ...(address === undefined ? {} : { address }) })).toEqual({ kind });
-    }
+    expect(await key.admit({ requestId })).toEqual({ kind: 'address_required' });
+    for (const address of ['', 'nowhere', '192.0.2.128', '198.51.100.6', '2001:db8::1', '::192.0.2.1'])
+      expect(await key.admit({ requestId, address })).toEqual({ kind: 'address_refused' });
     expect((await key.record()).lastUsedAtMs).toBeUndefined();
     expect(await key.admit({ requestId, address: '192.0.2.127' })).toMatchObject({ kind: 'admitted', reservation: { requestId } });
     for (const address of ['::ffff:192.0.2.5', '198.51.100.7', '2001:db8:8000::1']) {
@@ -121,16 +113,9 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     const key = await keyUnderTest(subject, { scopes: ['translate:text', 'forward:voices'], requestsPerSecond: 1 });
     expect((await key.record()).limits.scopes).toEqual(['translate:text', 'forward:voices']);
     const requestId = newId();
-    for (const [scope, kind] of [
-      [undefined, 'scope_required'],
-      ['', 'scope_missing'],
-      ['translate', 'scope_missing'],
-      ['usage:read', 'scope_missing'],
-      ['forward:voice', 'scope_missing'],
-      ['forward:voices2', 'scope_missing'],
-    ] as const) {
-      expect(await key.admit({ requestId, ...(scope === undefined ? {} : { scope }) })).toEqual({ kind });
-    }
+    expect(await key.admit({ requestId })).toEqual({ kind: 'scope_required' });
+    for (const scope of ['', 'translate', 'usage:read', 'forward:voice', 'forward:voices2'])
+      expect(await key.admit({ requestId, scope })).toEqual({ kind: 'scope_missing' });
     expect((await key.record()).lastUsedAtMs).toBeUndefined();
     expect(await key.admit({ requestId, scope: 'forward:voices' })).toMatchObject({ kind: 'admitted', reservation: { requestId } });
     await key.change({ limits: { scopes: ['usage:read'], characters: 50 } });
@@ -146,56 +131,31 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect((await key.record()).limits).toEqual({});
   });
 
-  it('disabled is checked before expired, expired before the address, the address before the scope, and that before any rate', async ({
-    clock,
-  }) => {
-    const team = await teamUnderTest(subject.store, { requestsPerSecond: 2 });
-    const key = await keyUnderTest(
-      subject,
-      { requestsPerSecond: 1, allowedAddresses: ['10.0.0.1/32'], scopes: ['usage:read'], expiresAtMs: clock.nowMs() + 10 },
-      team,
-    );
-    const from = { address: '10.0.0.1', scope: 'usage:read' };
-    await key.admit(from);
-    expect(await key.admit(from)).toMatchObject({ kind: 'rate_limited', limit: 1 });
-    await team.touch();
-    expect(await key.admit(from)).toMatchObject({ kind: 'rate_limited', limit: 2 });
-    expect(await key.admit({ ...from, scope: '' })).toEqual({ kind: 'scope_missing' });
-    expect(await key.admit()).toEqual({ kind: 'address_required' });
-    clock.step(10);
-    expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'expired' });
-    await key.change({ disabled: true });
-    expect(await key.admit()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
-  });
-
-  it('before a long body, key, address and both rates are checked, without taking a slot', async ({ store, clock }) => {
-    const team = await teamUnderTest(store, { requestsPerSecond: 3 });
-    const key = await keyUnderTest(subject, { requestsPerSecond: 1, allowedAddresses: ['10.0.0.0/8'] }, team);
-    const check = async (address?: string) =>
-      withoutPromise(
-        await store.ledger.check({
-          requestId: newId(),
-          teamId: team.teamId,
-          keyId: key.keyId,
-          ...(address === undefined ? {} : { address }),
-        }),
-      );
-    expect(await check()).toEqual({ kind: 'address_required' });
-    expect(await check('192.0.2.1')).toEqual({ kind: 'address_refused' });
-    expect((await key.record()).lastUsedAtMs).toBeUndefined();
-    for (let i = 0; i < 3; i++) expect(await check('10.1.1.1')).toEqual({ kind: 'admitted', reservation: undefined });
-    expect((await key.record()).lastUsedAtMs).toBe(clock.nowMs());
-    await key.admit({ address: '10.1.1.1' });
-    expect(ofKey(await check('10.1.1.1'))).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 1000 });
-    await team.touch();
-    await team.touch();
-    expect(await check('10.1.1.1')).toEqual({ kind: 'rate_limited', limit: 3, retryAfterMs: 1000 });
-    await key.change({ disabled: true });
-    expect(await check('10.1.1.1')).toEqual({ kind: 'key_revoked', reason: 'disabled' });
-    clock.step(1000);
-    await key.change({ disabled: false, limits: { expiresAtMs: clock.nowMs() - 1 } });
-    expect(await check('10.1.1.1')).toEqual({ kind: 'key_revoked', reason: 'expired' });
-  });
+  it.each(['an admission', 'a check before a long body'])(
+    '%s judges first whether the key is disabled, then its expiry, address, scope, and the rates of the team and its own',
+    async (what) => {
+      const { store, clock } = subject;
+      const team = await teamUnderTest(store, { requestsPerSecond: 2 });
+      const limits = { requestsPerSecond: 1, allowedAddresses: ['10.0.0.0/8'], scopes: ['usage:read' as const] };
+      const key = await keyUnderTest(subject, { ...limits, expiresAtMs: clock.nowMs() + 10 }, team);
+      const ask = (request: Pick<CallerCheck, 'address' | 'scope'> = {}) =>
+        what === 'an admission' ? key.admit(request) : key.check(request);
+      const from = { address: '10.1.1.1', scope: 'usage:read' };
+      expect(await ask({ ...from, address: '192.0.2.1' })).toEqual({ kind: 'address_refused' });
+      expect((await key.record()).lastUsedAtMs).toBeUndefined();
+      if (what !== 'an admission') expect(await ask(from)).toEqual({ kind: 'admitted', reservation: undefined });
+      expect((await key.admit(from)).kind).toBe('admitted');
+      expect(await ask(from)).toEqual({ kind: 'rate_limited', limit: 1, retryAfterMs: 1000, of: 'key' });
+      await team.touch();
+      expect(await ask(from)).toEqual({ kind: 'rate_limited', limit: 2, retryAfterMs: 1000 });
+      expect(await ask({ ...from, scope: '' })).toEqual({ kind: 'scope_missing' });
+      expect(await ask()).toEqual({ kind: 'address_required' });
+      clock.step(10);
+      expect(await ask()).toEqual({ kind: 'key_revoked', reason: 'expired' });
+      await key.change({ disabled: true });
+      expect(await ask()).toEqual({ kind: 'key_revoked', reason: 'disabled' });
+    },
+  );
 
   it('a summary counts disabled and expired keys as inactive', async ({ store, clock }) => {
     const key = await keyUnderTest(subject, { expiresAtMs: clock.nowMs() + 10 });
@@ -206,7 +166,7 @@ export function keyLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect(await summary()).toMatchObject({ activeKeys: 2 });
     clock.step(10);
     expect(await summary()).toMatchObject({ activeKeys: 1, idlestKey: { keyId: key.team.keyId } });
-    await changedKey(subject, key.team.keyId, { disabled: true });
+    answered(await store.teams.updateKey(key.team.keyId, { disabled: true }));
     expect(await summary()).toMatchObject({ activeKeys: 0, idlestKey: undefined });
   });
 }

@@ -13,12 +13,14 @@ export function keysContract(it: AddStoreCase, subject: Subject): void {
     expect(JSON.stringify(await subject.store.teams.listKeys(team.teamId))).notToContain(digest);
   });
 
-  it.team('a key is found by its digest, with its team and mode, and works at once', async (team) => {
+  it.team('a key is found by its digest, with its team and mode, and works at once, on every instance', async (team, { store, again }) => {
     const key = freshKey(team.teamId, '', 'test');
-    expect(await subject.store.keys.find(key.digest)).toBeUndefined();
-    answered(await subject.store.teams.createKey(key));
-    expect(await subject.store.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'test' });
-    expect((await team.admit({ keyId: key.keyId })).kind).toBe('admitted');
+    for (const one of [store, again]) expect(await one.keys.find(key.digest)).toBeUndefined();
+    answered(await store.teams.createKey(key));
+    for (const one of [store, again]) {
+      expect(await one.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'test' });
+      expect((await team.admit({ keyId: key.keyId }, one)).kind).toBe('admitted');
+    }
   });
 
   it('a key for a team that does not exist is not created', async () => {
@@ -27,12 +29,13 @@ export function keysContract(it: AddStoreCase, subject: Subject): void {
     expect(await subject.store.keys.find(key.digest)).toBeUndefined();
   });
 
-  it.team('a revoked key is refused at once and for good, and still found', async (team, { store, clock }) => {
+  it.team('a revoked key is refused at once and for good, on every instance, and still found', async (team, { store, again, clock }) => {
     const key = await team.newKey();
+    expect((await team.admit({ keyId: key.keyId }, again)).kind).toBe('admitted');
     expect(await store.teams.revokeKey(key.keyId)).toMatchObject({ keyId: key.keyId, status: 'revoked' });
     for (const waitMs of [0, 1000, 86_400_000]) {
       clock.step(waitMs);
-      expect(await team.admit({ keyId: key.keyId })).toEqual({ kind: 'key_revoked' });
+      for (const one of [again, store]) expect(await team.admit({ keyId: key.keyId }, one)).toEqual({ kind: 'key_revoked' });
     }
     expect(await store.keys.find(key.digest)).toEqual({ keyId: key.keyId, teamId: team.teamId, mode: 'live' });
   });

@@ -1,49 +1,38 @@
-// Whoever can have limits, for the cases that are the same for each: a team, a key of it, a tag of its requests.
+// Whoever can have limits, for the cases that are the same for each: a team, a key of it, a tag of its requests, its test keys; and what
+// is like a limit, prepaid credit.
+import type { WindowUse } from '../../domain/window-limits.ts';
+import type { KeyLimits } from '../../domain/key-limits.ts';
 import type { TagSettings } from '../../domain/request-tag.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { WindowUse } from '../../domain/window-limits.ts';
-import { keyUnderTest } from './key-under-test.ts';
-import { GENEROUS_QUOTA, present, teamUnderTest } from './team-under-test.ts';
+import type { KeyChange, KeyRecord, KeyUsage } from '../../ports/team-registry.ts';
+import { freshKey, limitsIn, PREPAID, present, teamUnderTest } from './team-under-test.ts';
 import type { Subject, TeamUnderTest, Terms } from './team-under-test.ts';
+
+/** A key, in a team that has another one without limits. */
+interface KeyUnderTest extends TeamUnderTest {
+  readonly team: TeamUnderTest;
+  readonly change: (change: KeyChange) => Promise<KeyRecord>;
+  readonly record: () => Promise<KeyUsage>;
+}
+
+/** Creates the key, in a team of its own or in `of`. */
+export async function keyUnderTest(subject: Subject, limits: KeyLimits, of?: TeamUnderTest): Promise<KeyUnderTest> {
+  const { teams } = subject.store;
+  const team = of ?? (await teamUnderTest(subject.store));
+  const { keyId } = present(answered(await teams.createKey({ ...freshKey(team.teamId), limits })));
+  const change = async (changed: KeyChange) => present(answered(await teams.updateKey(keyId, changed)));
+  const setOwn = async (own: string): Promise<void> => {
+    const none = { requestsPerSecond: null, characters: null, windows: null };
+    await change({ limits: { ...none, ...limitsIn(own) } });
+  };
+  const record = async () => (await team.usage()).keys.find((one) => one.keyId === keyId)!;
+  return { ...team.withKey(keyId), team, setOwn, change, record };
+}
 
 /** Tags of a team that may have settings. */
 export const TAGS_MAX = 1000;
 /** What a request carries that has this tag. */
 export const tagged = (name: string, distinctMax = TAGS_MAX) => ({ tag: { name, distinctMax } });
-
-export interface OwnLimits {
-  readonly requestsPerSecond?: number;
-  readonly characters?: number;
-  readonly windows?: string;
-}
-
-/** Admits in the name of the one with the limits. */
-export interface LimitedUnderTest extends TeamUnderTest {
-  /** Changes these limits and keeps the others; `null` removes one. */
-  change(limits: { readonly [Name in keyof OwnLimits]: OwnLimits[Name] | null }): Promise<void>;
-  /** What is used of its windows. */
-  windowsUsed(): Promise<readonly WindowUse[]>;
-}
-
-interface LimitedKind {
-  readonly name: 'team' | 'key' | 'tag';
-  /** What its refusals have, and those of the others do not. */
-  readonly whose: { readonly of?: 'key' | 'tag' };
-  /** In a team of its own, with these terms, or in `team`. */
-  readonly make: (subject: Subject, limits: OwnLimits, team?: TeamUnderTest | Terms) => Promise<LimitedUnderTest>;
-}
-
-async function teamIn(subject: Subject, of: TeamUnderTest | Terms = {}): Promise<TeamUnderTest> {
-  return 'teamId' in of ? of : teamUnderTest(subject.store, of);
-}
-
-function ofTeam({ requestsPerSecond, characters, windows }: { readonly [Name in keyof OwnLimits]: OwnLimits[Name] | null }): Terms {
-  return {
-    ...(requestsPerSecond !== undefined && { requestsPerSecond: requestsPerSecond ?? GENEROUS_QUOTA.requestsPerSecond }),
-    ...(characters !== undefined && { characterLimit: characters ?? GENEROUS_QUOTA.characterLimit }),
-    ...(windows !== undefined && { windows: windows ?? '' }),
-  };
-}
 
 /** Replaces all settings of a tag, and returns how that went. */
 export async function setTag(
@@ -56,48 +45,76 @@ export async function setTag(
   return answered(await store.tagSettings.set(teamId, tag, { disabled: false, ...settings }, most)).kind;
 }
 
+/** Admits in the name of the one with the limits. */
+export interface LimitedUnderTest extends TeamUnderTest {
+  /** What is used of its windows. */
+  windowsUsed(): Promise<readonly WindowUse[]>;
+}
+
+interface LimitedKind {
+  readonly name: string;
+  /** What its refusals have, and those of the others do not. */
+  readonly whose: { readonly of?: string };
+  /** Without limits, in a team with these terms. */
+  readonly make: (subject: Subject, terms: Terms) => Promise<LimitedUnderTest>;
+}
+
+const windowless = async (): Promise<readonly WindowUse[]> => [];
+
 export const LIMITED: readonly LimitedKind[] = [
   {
     name: 'team',
     whose: {},
-    async make(subject, limits, of) {
-      const team = await teamIn(subject, of);
-      await team.setLimits(ofTeam(limits));
-      return {
-        ...team,
-        change: (changed) => team.setLimits(ofTeam(changed)),
-        windowsUsed: async () => present((await team.usage(subject.again)).windows),
-      };
+    async make({ store, again }, terms) {
+      const team = await teamUnderTest(store, terms);
+      return { ...team, windowsUsed: async () => present((await team.usage(again)).windows) };
     },
   },
   {
     name: 'key',
     whose: { of: 'key' },
-    async make(subject, limits, of) {
-      const key = await keyUnderTest(subject, limits, await teamIn(subject, of));
-      return {
-        ...key,
-        change: async (changed) => void (await key.change({ limits: changed })),
-        windowsUsed: async () => present((await key.record()).windows),
-      };
+    async make(subject, terms) {
+      const key = await keyUnderTest(subject, {}, await teamUnderTest(subject.store, terms));
+      return { ...key, windowsUsed: async () => present((await key.record()).windows) };
     },
   },
   {
     name: 'tag',
     whose: { of: 'tag' },
-    async make(subject, limits, of) {
-      const team = await teamIn(subject, of);
-      let held: OwnLimits = limits;
-      await setTag(subject, team, held);
+    async make(subject, terms) {
+      const team = await teamUnderTest(subject.store, terms);
       return {
         ...team.with(tagged('acme')),
-        async change(changed) {
-          const all = Object.entries({ ...held, ...changed }).filter(([, value]) => value !== null);
-          held = Object.fromEntries(all);
-          await setTag(subject, team, held);
-        },
+        setOwn: async (own) => void (await setTag(subject, team, limitsIn(own))),
         windowsUsed: async () => present(answered(await subject.again.tagSettings.find(team.teamId, 'acme'))).use.windows,
       };
+    },
+  },
+];
+
+/** What else limits characters: `characters=N/period` is the allowance of test keys, or what credit is there for. */
+export const LIKE_LIMITED: readonly LimitedKind[] = [
+  {
+    name: 'test keys',
+    whose: { of: 'test_keys' },
+    async make({ store }, terms) {
+      const team = await teamUnderTest(store, terms);
+      const tests = team.withKey((await team.newKey('tests', 'test')).keyId);
+      return { ...tests, setOwn: (own) => team.setLimits({ testAllowance: limitsIn(own).characters ?? 0 }), windowsUsed: windowless };
+    },
+  },
+  {
+    name: 'credit',
+    whose: {},
+    async make({ store }, terms) {
+      const team = await teamUnderTest(store, { ...PREPAID, ...terms });
+      let added = 0;
+      const setOwn = async (own: string): Promise<void> => {
+        const addMicro = PREPAID.minorPerMillion * (limitsIn(own).characters ?? 0) - added;
+        added += addMicro;
+        answered(await store.teams.updateTeam(team.teamId, { addMicro }));
+      };
+      return { ...team, setOwn, windowsUsed: windowless };
     },
   },
 ];

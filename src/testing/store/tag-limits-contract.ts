@@ -1,29 +1,24 @@
 // Part of the store contract: settings of tags as operators change them; what their limits do is in `limits-contract.ts`.
 import { FURTHER_TAGS } from '../../domain/request-tag.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { Admission } from '../../ports/ledger.ts';
-import type { PluginStore } from '../../ports/plugin.ts';
 import type { SetTag } from '../../ports/tag-registry.ts';
 import { expect } from '../expect.ts';
 import { setTag, tagged, TAGS_MAX } from './limited-under-test.ts';
+import { play } from './steps.ts';
 import { newId, present, TOUCH } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 const TAG = tagged('acme');
-
-function whose(answer: Admission): unknown {
-  return 'of' in answer ? answer.of : undefined;
-}
+const OF_TAG = { of: 'tag' };
 
 export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
   const set = (team: TeamUnderTest, settings: Parameters<typeof setTag>[2], tag?: string, most?: number): Promise<string> =>
     setTag(subject, team, settings, tag, most);
-  const found = async ({ teamId }: TeamUnderTest, tag = 'acme', store: PluginStore = subject.again): Promise<SetTag> =>
-    present(answered(await store.tagSettings.find(teamId, tag)));
-  const used = async (team: TeamUnderTest, tag = 'acme'): Promise<number> => (await found(team, tag)).use.characters;
+  const found = async ({ teamId }: TeamUnderTest): Promise<SetTag> =>
+    present(answered(await subject.again.tagSettings.find(teamId, 'acme')));
 
   it.team('settings are replaced, listed by tag, and removed; a team that is not there has none', async (team) => {
-    const { tagSettings } = subject.store;
+    const { tagSettings, teams } = subject.store;
     const limits = { requestsPerSecond: 5, characters: 100, windows: 'requests=3/hour characters=40/day', disabled: true };
     expect(await set(team, limits, 'z!~"#')).toBe('set');
     expect(await set(team, { characters: 9 }, 'acme')).toBe('set');
@@ -33,15 +28,16 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
     ]);
     expect(await set(team, { requestsPerSecond: 1 }, 'acme')).toBe('set');
     expect((await found(team)).settings).toEqual({ requestsPerSecond: 1, disabled: false });
-    expect(answered(await tagSettings.remove(team.teamId, 'acme'))).toBe(true);
-    expect(answered(await tagSettings.remove(team.teamId, 'acme'))).toBe(false);
+    for (const removed of [true, false]) expect(answered(await tagSettings.remove(team.teamId, 'acme'))).toBe(removed);
     expect(answered(await tagSettings.find(team.teamId, 'acme'))).toBeUndefined();
     expect(answered(await tagSettings.list(team.teamId))).toHaveLength(1);
-    const none = newId();
-    expect(answered(await tagSettings.set(none, 'acme', { disabled: true }, TAGS_MAX))).toEqual({ kind: 'team_unknown' });
-    expect(answered(await tagSettings.list(none))).toBeUndefined();
-    expect(answered(await tagSettings.find(none, 'acme'))).toBeUndefined();
-    expect(answered(await tagSettings.remove(none, 'acme'))).toBe(false);
+    answered(await teams.deleteTeam(team.teamId, { keepUsage: true }));
+    for (const none of [newId(), team.teamId]) {
+      expect(answered(await tagSettings.set(none, 'acme', { disabled: true }, TAGS_MAX))).toEqual({ kind: 'team_unknown' });
+      expect(answered(await subject.again.tagSettings.list(none))).toBeUndefined();
+      expect(answered(await tagSettings.find(none, 'z!~"#'))).toBeUndefined();
+      expect(answered(await tagSettings.remove(none, 'z!~"#'))).toBe(false);
+    }
   });
 
   it.team('no more tags of a team have settings than may', async (team) => {
@@ -61,12 +57,8 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
       const requestId = newId();
       for (let i = 0; i < 5; i++) expect(await team.admit({ ...TAG, requestId })).toEqual({ kind: 'tag_disabled' });
       expect((await team.usage()).keys[0]?.lastUsedAtMs).toBeUndefined();
-      expect(await team.kinds(TOUCH, { ...TOUCH, ...tagged('other') }, { ...TOUCH, ...TAG })).toEqual([
-        'admitted',
-        'admitted',
-        'tag_disabled',
-      ]);
-      expect((await team.touch()).kind).toBe('rate_limited');
+      const kinds = await team.kinds(TOUCH, { ...TOUCH, ...tagged('other') }, { ...TOUCH, ...TAG }, TOUCH);
+      expect(kinds).toEqual(['admitted', 'admitted', 'tag_disabled', 'rate_limited']);
       subject.clock.step(1000);
       await set(team, {});
       expect(await team.admit({ ...TAG, requestId })).toMatchObject({ kind: 'admitted', reservation: { requestId } });
@@ -77,49 +69,32 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
   );
 
   it.team('what was charged in the period before a tag had settings counts; what was reserved before does not', async (team) => {
-    await team.use(30, TAG);
-    const open = await team.reserve(5, TAG);
+    const acme = team.with(TAG);
+    await play(subject, acme, 'use 30; hold open 5');
     await set(team, { characters: 50, windows: 'characters=50/day' });
     expect(await found(team)).toMatchObject({ use: { characters: 30, windows: [{ usedCharacters: 0 }] } });
-    await team.commit(open.requestId);
-    expect(whose(await team.admit({ characters: 21, ...TAG }))).toBe('tag');
-    await team.use(20, TAG);
-    expect(await used(team)).toBe(50);
+    await play(subject, acme, 'commit open; 21: quota_exceeded by characters=50/period; use 20', OF_TAG);
+    expect((await found(team)).use.characters).toBe(50);
   });
 
   it.team('a tag that gets settings again has none of what its requests held before', async (team) => {
+    const acme = team.with(TAG);
     await set(team, { characters: 100 });
-    await team.kinds({ ...TOUCH, ...TAG }, { ...TOUCH, ...TAG }, { ...TOUCH, ...TAG });
-    const before = await team.reserve(60, TAG);
+    await play(subject, acme, 'touch; touch; touch; hold before 60');
     expect(answered(await subject.store.tagSettings.remove(team.teamId, 'acme'))).toBe(true);
-    expect((await team.admit({ characters: 90, ...TAG })).kind).toBe('admitted');
+    await play(subject, acme, '90: admitted');
     await set(team, { characters: 100 });
-    expect(await used(team)).toBe(0);
-    await team.reserve(70, TAG);
-    await team.release(before.requestId);
-    expect(await used(team)).toBe(70);
+    expect((await found(team)).use.characters).toBe(0);
+    await play(subject, acme, 'hold a 70; release before; fits 30', OF_TAG);
   });
 
   it.team('a tag that is counted with others has limits of its own', async (team) => {
     for (const name of ['a', 'b']) await team.use(1, tagged(name, 1));
     await set(team, { characters: 10 }, 'b');
-    await team.use(10, tagged('b', 1));
-    expect(whose(await team.admit({ characters: 1, ...tagged('b', 1) }))).toBe('tag');
+    await play(subject, team.with(tagged('b', 1)), 'use 10; full', OF_TAG);
     await team.use(10, tagged('c', 1));
     await set(team, { requestsPerSecond: 1 }, FURTHER_TAGS);
-    expect(
-      await team.kinds(
-        { ...TOUCH, ...tagged('c', 1) },
-        { ...TOUCH, ...tagged('d', 1) },
-        { ...TOUCH, ...tagged(FURTHER_TAGS, 1) },
-        { ...TOUCH, ...tagged(FURTHER_TAGS, 1) },
-      ),
-    ).toEqual(['admitted', 'admitted', 'admitted', 'rate_limited']);
-  });
-
-  it.team('settings of a deleted team are gone', async (team) => {
-    await set(team, { characters: 5 });
-    answered(await subject.store.teams.deleteTeam(team.teamId, { keepUsage: true }));
-    expect(answered(await subject.again.tagSettings.list(team.teamId))).toBeUndefined();
+    const kinds = await team.kinds(...['c', 'd', FURTHER_TAGS, FURTHER_TAGS].map((name) => ({ ...TOUCH, ...tagged(name, 1) })));
+    expect(kinds).toEqual(['admitted', 'admitted', 'admitted', 'rate_limited']);
   });
 }

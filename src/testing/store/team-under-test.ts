@@ -6,11 +6,12 @@ import type { KeyMode } from '../../domain/api-key.ts';
 import { limitsOf } from '../../domain/plan.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { Admission, AdmissionRequest, CheckedCaller, Reservation, Resolution, Verdict } from '../../ports/ledger.ts';
+import type { Admission, AdmissionRequest, CallerCheck, CheckedCaller, Reservation, Resolution, Verdict } from '../../ports/ledger.ts';
 import type { PluginStore } from '../../ports/plugin.ts';
 import type { KeyRecord, NewKey, Standing, Usage } from '../../ports/team-registry.ts';
 import type { AddCase } from '../cases.ts';
 import type { MovableClock } from '../movable-clock.ts';
+import { play } from './steps.ts';
 
 export interface Subject {
   store: PluginStore;
@@ -23,7 +24,8 @@ export interface Subject {
 
 /** Limits that differ from a generous quota, and a balance. */
 export type Terms = Partial<TeamLimits> & { readonly balanceMicro?: number };
-type TeamCase = (team: TeamUnderTest, subject: Subject) => Promise<void>;
+/** What happens, in code or as steps (steps.ts). */
+type TeamCase = ((team: TeamUnderTest, subject: Subject) => Promise<void>) | string;
 
 /** How the parts of the store contract add their cases. */
 export interface AddStoreCase extends AddCase<Subject> {
@@ -35,7 +37,10 @@ export function withTeams(add: AddCase<Subject>): AddStoreCase {
   const team: AddStoreCase['team'] = (name, ...scene) => {
     const [terms, run]: [Terms, TeamCase] = scene.length === 1 ? [{}, scene[0]] : scene;
     const { balanceMicro = 0, ...limits } = terms;
-    add(name, async (subject) => run(await teamUnderTest(subject.store, limits, balanceMicro), subject));
+    add(name, async (subject) => {
+      const made = await teamUnderTest(subject.store, limits, balanceMicro);
+      await (typeof run === 'string' ? play(subject, made, run) : run(made, subject));
+    });
   };
   return Object.assign(add, { team });
 }
@@ -76,6 +81,8 @@ export interface TeamUnderTest {
   readonly keyId: string;
   /** Reserves 10 characters by default. `store` is another instance on the same backing. */
   admit(options?: AdmissionChoices, store?: PluginStore): Promise<Admission>;
+  /** Checks what can be checked before a long body. */
+  check(choices?: Partial<CallerCheck>): Promise<CheckedCaller>;
   /** The same team with these choices in each admission. */
   with(choices: AdmissionChoices): TeamUnderTest;
   /** Like `with`, for another of its keys. */
@@ -91,7 +98,7 @@ export interface TeamUnderTest {
   waits(clock: MovableClock, steps: readonly number[]): Promise<number[]>;
   commit(requestId: string, store?: PluginStore): Promise<Resolution>;
   /** Charges a part of the reserved characters. */
-  commitPart(requestId: string, characters: number, store?: PluginStore): Promise<Resolution>;
+  commitPart(requestId: string, characters: number | undefined, store?: PluginStore): Promise<Resolution>;
   release(requestId: string, store?: PluginStore): Promise<Resolution>;
   /** Reserves and commits. */
   use(characters: number, options?: AdmissionChoices): Promise<void>;
@@ -99,8 +106,33 @@ export interface TeamUnderTest {
   /** Its first key by default. */
   revoke(keyId?: string): Promise<KeyRecord | undefined>;
   setLimits(change: Partial<TeamLimits>): Promise<void>;
+  /** Replaces the limits of whoever it is under test: see `OwnLimits`. */
+  setOwn(limits: string): Promise<void>;
+  /** How it is refused if there is no room for its characters. */
+  refusal(): 'quota_exceeded' | 'credit_exhausted';
+  /** The ids of what steps have reserved, by name (steps.ts). */
+  readonly reserved: Map<string, string>;
   standing(store?: PluginStore): Promise<Standing>;
   usage(store?: PluginStore): Promise<Usage>;
+}
+
+/** Limits that a team, a key and a tag may have. In cases they are a text: `requests=2/second characters=9/period requests=5/day`. */
+interface OwnLimits {
+  readonly requestsPerSecond?: number;
+  readonly characters?: number;
+  readonly windows?: string;
+}
+
+export function limitsIn(text: string): OwnLimits {
+  const numbers = text.split(' ').filter((one) => one !== '');
+  const only = (form: RegExp) => numbers.flatMap((one) => form.exec(one)?.slice(1).map(Number) ?? [])[0];
+  const [requestsPerSecond, characters] = [only(/^requests=(\d+)\/second$/), only(/^characters=(\d+)\/period$/)];
+  const windows = numbers.filter((one) => !/\/(second|period)$/.test(one)).join(' ');
+  return {
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    ...(characters !== undefined && { characters }),
+    ...(windows !== '' && { windows }),
+  };
 }
 
 export function freshKey(teamId: string, label = 'backend', mode: KeyMode = 'live'): NewKey {
@@ -110,7 +142,9 @@ export function freshKey(teamId: string, label = 'backend', mode: KeyMode = 'liv
 
 export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimits> = {}, balanceMicro = 0): Promise<TeamUnderTest> {
   const teamId = newId();
-  let held = { ...GENEROUS_QUOTA, ...limits };
+  const given = { ...GENEROUS_QUOTA, ...limits };
+  let held = given;
+  const reserved = new Map<string, string>();
   answered(await home.teams.createTeam({ teamId, name: 'Team under test', plan: 'test', limits: held, balanceMicro }));
   const made = async (key: NewKey): Promise<NewKey> => {
     answered(await home.teams.createKey(key));
@@ -122,13 +156,14 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
     const plain = { teamId, characters: 10, reserve: true, leaseMs: LEASE_MS, glossary: undefined, ...choices };
     const ask = async (options: AdmissionChoices, store = home) => store.ledger.admit({ requestId: newId(), ...plain, ...options });
     const admit = async (options: AdmissionChoices = {}, store = home): Promise<Admission> => withoutPromise(await ask(options, store));
-    const { keyId } = choices;
+    const { keyId, tag } = choices;
     const team: TeamUnderTest = {
       teamId,
       keyId,
       with: (more) => through({ ...choices, ...more }),
       withKey: (other) => through({ ...choices, keyId: other }),
       admit,
+      check: async (more) => withoutPromise(await home.ledger.check({ requestId: newId(), teamId, keyId, tag, ...more })),
       async holdsForMs(options = TOUCH) {
         const answer = await ask(options);
         if (answer.kind !== 'rate_limited') throw new Error(`expected a refusal by a rate, got ${answer.kind}`);
@@ -167,6 +202,12 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
         held = { ...held, ...change };
         answered(await home.teams.updateTeam(teamId, { plan: { name: 'test', limits: held } }));
       },
+      setOwn: (own) => {
+        const { requestsPerSecond = given.requestsPerSecond, characters = given.characterLimit, windows = given.windows } = limitsIn(own);
+        return team.setLimits({ requestsPerSecond, characterLimit: characters, windows });
+      },
+      reserved,
+      refusal: () => (held.billing === 'credit' ? 'credit_exhausted' : 'quota_exceeded'),
       standing: async (store = home) => present(answered(await store.teams.standing(teamId))),
       usage: async (store = home) => present(answered(await store.teams.usage(teamId))),
     };
@@ -179,7 +220,7 @@ export async function teamUnderTest(home: PluginStore, limits: Partial<TeamLimit
  * Most cases do not depend on how long a refusal by a rate holds: it is left out of what they compare. It must be shorter than the
  * wait, because the clock may be nearly a millisecond later than it says.
  */
-export function withoutPromise<Answer extends Admission | CheckedCaller>(answer: Answer): Answer {
+function withoutPromise<Answer extends Admission | CheckedCaller>(answer: Answer): Answer {
   if (answer.kind !== 'rate_limited' || answer.fullForMs === undefined) return answer;
   const { fullForMs, ...rest } = answer;
   if (fullForMs < 0 || fullForMs >= answer.retryAfterMs)

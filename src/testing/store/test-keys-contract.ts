@@ -1,193 +1,128 @@
-// Part of the store contract: the characters that a plan lets test keys use for nothing in each period.
+// Part of the store contract: the characters that a plan lets test keys use for nothing in each period. That they are a limit like others is
+// in `limits-contract.ts`.
 import type { TeamLimits } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { PeriodUse } from '../../ports/usage-history.ts';
 import { expect } from '../expect.ts';
-import { GENEROUS_QUOTA, PREPAID, teamUnderTest } from './team-under-test.ts';
-import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
+import { play } from './steps.ts';
+import type { AddStoreCase, Subject, TeamUnderTest, Terms } from './team-under-test.ts';
+import { PREPAID } from './team-under-test.ts';
 
 const TIGHT: Partial<TeamLimits> = { characterLimit: 20, testAllowance: 30 };
-const SHORT = { period: 'PT2S', ...TIGHT };
-const NOTHING = { allowanceUsed: 0, allowanceHeld: 0 };
 
 export function testKeysContract(it: AddStoreCase, subject: Subject): void {
   const testKeyOf = async (team: TeamUnderTest): Promise<TeamUnderTest> => team.withKey((await team.newKey('tests', 'test')).keyId);
-  /** Oldest first: the characters, those of test keys, and those for nothing. */
-  const periods = async (team: TeamUnderTest): Promise<readonly (readonly number[])[]> =>
-    answered(await subject.again.history.periods(team.teamId))!
+  /** Oldest first, of each period: the characters, those of test keys, and those for nothing. */
+  const expectPeriods = async (team: TeamUnderTest, ...expected: readonly (readonly number[])[]): Promise<void> => {
+    const periods = answered(await subject.again.history.periods(team.teamId))!
       .toReversed()
-      .map((one: PeriodUse) => [one.characters, one.testCharacters, one.allowanceUsed]);
+      .slice(0, expected.length);
+    expect(periods.map((one) => [one.characters, one.testCharacters, one.allowanceUsed])).toEqual(expected);
+  };
+  const live = (team: TeamUnderTest, steps: string) => play(subject, team, steps);
+  const test = (tests: TeamUnderTest, steps: string, of: string | undefined = 'test_keys') =>
+    play(subject, tests, steps, { kind: 'quota_exceeded', of });
+  /** Adds a case that begins with a new team and a test key of it. */
+  const withTests = (title: string, terms: Terms, run: (team: TeamUnderTest, tests: TeamUnderTest) => Promise<void>): void =>
+    it.team(title, terms, async (team) => run(team, await testKeyOf(team)));
 
-  it.team('without an allowance, a test key costs what a live one costs', { characterLimit: 20 }, async (team) => {
-    const tests = await testKeyOf(team);
+  withTests('without an allowance, a test key costs what a live one costs', { characterLimit: 20 }, async (team, tests) => {
     await tests.use(15);
-    expect(await team.kinds({ characters: 6 }, { characters: 5 })).toEqual(['quota_exceeded', 'admitted']);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 15, ...NOTHING });
+    await live(team, 'fits 5; used 15');
+    expect(await team.standing()).toMatchObject({ allowanceUsed: 0, allowanceHeld: 0 });
   });
 
-  it.team('test keys use the allowance and not the quota, live keys the quota and not the allowance', TIGHT, async (team) => {
-    const tests = await testKeyOf(team);
-    await tests.use(25);
-    await team.use(20);
-    expect(await team.admit({ characters: 1 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 20 });
-    expect(await tests.admit({ characters: 6 })).toEqual({
-      kind: 'quota_exceeded',
-      characterLimit: 30,
-      overageCapMinor: 0,
-      periodEndMs: (await team.usage()).periodEndMs,
-      of: 'test_keys',
-    });
-    await tests.use(5);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 50, heldCharacters: 0, allowanceUsed: 30, allowanceHeld: 0 });
+  withTests('test keys use the allowance and not the quota, live keys the quota and not the allowance', TIGHT, async (team, tests) => {
+    await test(tests, 'use 25');
+    await live(team, 'use 20; 1: quota_exceeded by characters=20/period');
+    const { periodEndMs } = await team.usage();
+    const refused = { kind: 'quota_exceeded', characterLimit: 30, overageCapMinor: 0, periodEndMs, of: 'test_keys' };
+    expect(await tests.admit({ characters: 6 })).toEqual(refused);
+    await test(tests, 'use 5; used 50; held 0');
+    expect(await team.standing()).toMatchObject({ allowanceUsed: 30, allowanceHeld: 0 });
     expect(await team.usage()).toMatchObject({ characters: 50, allowanceUsed: 30 });
   });
 
-  it.team('what test keys used for nothing stays out of the quota, however often requests are refused for it', TIGHT, async (team) => {
-    const tests = await testKeyOf(team);
-    await tests.use(30);
-    await team.use(15);
-    for (let i = 0; i < 3; i++) expect(await team.kinds({ characters: 6 })).toEqual(['quota_exceeded']);
-    expect(await team.kinds({ characters: 6 }, { characters: 5 })).toEqual(['quota_exceeded', 'admitted']);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 45, heldCharacters: 5, allowanceUsed: 30 });
+  withTests('what test keys used for nothing stays out of the quota, before and after refusals for it', TIGHT, async (team, tests) => {
+    await live(team, 'use 13; 8: quota_exceeded; 8: quota_exceeded');
+    await test(tests, 'use 30');
+    await live(team, '8: quota_exceeded; 8: quota_exceeded; fits 7; used 43; held 7');
   });
 
-  it.team('test keys use the allowance for the first time behind refusals for the quota', TIGHT, async (team) => {
-    await team.use(18);
-    for (let i = 0; i < 3; i++) expect(await team.kinds({ characters: 3 })).toEqual(['quota_exceeded']);
-    const tests = await testKeyOf(team);
-    await tests.use(30);
-    expect(await team.kinds({ characters: 3 }, { characters: 2 })).toEqual(['quota_exceeded', 'admitted']);
+  withTests('all test keys share the allowance, and what is open of it is shown', TIGHT, async (team, one) => {
+    const other = await testKeyOf(team);
+    await test(one, 'hold a 20; held 20');
+    await test(other, 'fits 10');
+    expect(await team.standing()).toMatchObject({ allowanceUsed: 0, allowanceHeld: 30 });
+    await test(one, 'commit a 7');
+    expect(await team.standing()).toMatchObject({ usedCharacters: 7, heldCharacters: 10, allowanceUsed: 7, allowanceHeld: 10 });
   });
 
-  it.team('all test keys share the allowance, and open reservations of it count', TIGHT, async (team) => {
-    const [one, other] = [await testKeyOf(team), await testKeyOf(team)];
-    const held = await one.reserve(20);
-    expect(await other.kinds({ characters: 11 })).toEqual(['quota_exceeded']);
-    expect(await team.standing()).toMatchObject({ heldCharacters: 20, allowanceUsed: 0, allowanceHeld: 20 });
-    await one.release(held.requestId);
-    await other.use(30);
-    expect(await one.kinds({ characters: 1 })).toEqual(['quota_exceeded']);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 30, allowanceUsed: 30, allowanceHeld: 0 });
-  });
-
-  it.team('a part that is charged frees the rest of the allowance', TIGHT, async (team) => {
-    const tests = await testKeyOf(team);
-    const held = await tests.reserve(30);
-    await tests.commitPart(held.requestId, 7);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 7, heldCharacters: 0, allowanceUsed: 7, allowanceHeld: 0 });
-    await tests.use(23);
-  });
-
-  it.team('a lease that ends gives its part of the allowance back', TIGHT, async (team) => {
-    const tests = await testKeyOf(team);
-    await tests.reserve(30, { leaseMs: 1000 });
-    expect(await tests.kinds({ characters: 1 })).toEqual(['quota_exceeded']);
-    subject.clock.step(1000);
-    expect(await team.standing()).toMatchObject({ heldCharacters: 0, ...NOTHING });
-    await tests.use(30);
-  });
-
-  it('with credit billing, test keys use no credit, nor does their reservation hold any', async () => {
-    const team = await teamUnderTest(subject.store, { ...PREPAID, testAllowance: 30 }, 25_000);
-    const tests = await testKeyOf(team);
-    const held = await tests.reserve(30);
-    expect(await team.standing()).toMatchObject({ balanceMicro: 25_000, heldMicro: 0, allowanceHeld: 30 });
-    await tests.commit(held.requestId);
-    expect(await tests.kinds({ characters: 1 })).toEqual(['quota_exceeded']);
-    await team.use(10);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 40, balanceMicro: 0, allowanceUsed: 30 });
-  });
-
-  it.team('each period has the whole allowance, and a late settlement stays in its own', SHORT, async (team) => {
-    const tests = await testKeyOf(team);
-    await tests.use(10);
-    const [late, expiring] = [await tests.reserve(15), await tests.reserve(5, { leaseMs: 3000 })];
-    subject.clock.step(2000);
-    await tests.use(30);
-    await tests.commit(late.requestId);
-    expect(expiring.characters).toBe(5);
-    subject.clock.step(1000);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 30, heldCharacters: 0, allowanceUsed: 30, allowanceHeld: 0 });
-    await team.use(3);
-    expect(await periods(team)).toEqual([
-      [25, 25, 25],
-      [33, 30, 30],
-    ]);
-    subject.clock.step(2000);
-    await tests.use(1);
-    expect((await periods(team)).slice(0, 2)).toEqual([
-      [25, 25, 25],
-      [33, 30, 30],
-    ]);
-  });
-
-  it.team('a plan changed within the period: what was for nothing stays so, what was charged stays charged', async (team) => {
-    await team.setLimits({ characterLimit: 20 });
-    const tests = await testKeyOf(team);
-    await tests.use(4);
-    await team.setLimits({ testAllowance: 30 });
-    await tests.use(20);
-    const open = await tests.reserve(10);
-    await team.setLimits({ testAllowance: 0 });
-    expect(await team.kinds({ characters: 17 })).toEqual(['quota_exceeded']);
-    await team.use(10);
-    await tests.commit(open.requestId);
-    await tests.use(6);
-    expect(await team.kinds({ characters: 1 })).toEqual(['quota_exceeded']);
-    expect(await team.standing()).toMatchObject({ usedCharacters: 50, heldCharacters: 0, allowanceUsed: 30, allowanceHeld: 0 });
-    expect(await periods(team)).toEqual([[50, 40, 30]]);
-    await team.setLimits({ testAllowance: 20 });
-    expect(await tests.kinds({ characters: 1 })).toEqual(['quota_exceeded']);
-  });
-
-  it.team('another length of periods begins with the whole allowance', TIGHT, async (team) => {
-    const tests = await testKeyOf(team);
-    await tests.use(30);
-    const open = await tests.reserve(0);
-    await team.setLimits({ period: 'P1D' });
-    await tests.use(30);
-    await tests.commit(open.requestId);
-    expect(await periods(team)).toEqual([
-      [30, 30, 30],
-      [30, 30, 30],
-    ]);
-  });
-
-  it.team("a test key's own limit is checked first, and counts what is for nothing", TIGHT, async (team) => {
-    const tests = await testKeyOf(team);
-    answered(await subject.store.teams.updateKey(tests.keyId, { limits: { characters: 10 } }));
-    await tests.reserve(4);
-    expect(await tests.admit({ characters: 7 })).toMatchObject({ kind: 'quota_exceeded', characterLimit: 10, of: 'key' });
-    await tests.use(6);
-    answered(await subject.store.teams.updateKey(tests.keyId, { limits: { characters: null } }));
-    expect(await tests.admit({ characters: 21 })).toMatchObject({ characterLimit: 30, of: 'test_keys' });
-  });
-
-  it.team(
-    'test characters are told apart whichever key used them, in every period',
-    { ...GENEROUS_QUOTA, period: 'PT2S' },
-    async (team) => {
-      const tests = await testKeyOf(team);
-      await tests.use(4);
-      await team.use(3);
-      const late = await tests.reserve(2);
-      subject.clock.step(2000);
-      await tests.use(1);
-      await tests.commit(late.requestId);
-      expect(await periods(team)).toEqual([
-        [9, 6, 0],
-        [1, 1, 0],
-      ]);
+  withTests(
+    'with credit billing, test keys use no credit, nor does their reservation hold any',
+    { ...PREPAID, testAllowance: 30, balanceMicro: 25_000 },
+    async (team, tests) => {
+      await test(tests, 'hold a 30; balance 25000; credit held 0; commit a; full');
+      await live(team, 'use 10; used 40; balance 0');
     },
   );
 
-  it.team('a deleted team whose usage was kept keeps both', TIGHT, async (team) => {
-    const { teams } = subject.store;
-    const tests = await testKeyOf(team);
-    await tests.use(12);
+  withTests(
+    'each period has the whole allowance, and a late settlement stays in its own',
+    { period: 'PT2S', ...TIGHT },
+    async (team, tests) => {
+      await test(tests, 'use 10; hold late 15; hold expiring 5 for 3000; wait 2000; use 30; commit late; wait 1000; used 30; held 0');
+      expect(await team.standing()).toMatchObject({ allowanceUsed: 30, allowanceHeld: 0 });
+      await team.use(3);
+      await expectPeriods(team, [25, 25, 25], [33, 30, 30]);
+      await test(tests, 'wait 2000; use 1');
+      await expectPeriods(team, [25, 25, 25], [33, 30, 30], [1, 1, 1]);
+    },
+  );
+
+  withTests(
+    'a plan changed within the period: what was for nothing stays so, what was charged stays charged',
+    { characterLimit: 20 },
+    async (team, tests) => {
+      await tests.use(4);
+      await team.setLimits({ testAllowance: 30 });
+      await test(tests, 'use 20; hold open 10');
+      await team.setLimits({ testAllowance: 0 });
+      await live(team, '17: quota_exceeded; use 10');
+      await test(tests, 'commit open; use 6', undefined);
+      await live(team, 'full; used 50; held 0');
+      expect(await team.standing()).toMatchObject({ allowanceUsed: 30, allowanceHeld: 0 });
+      await expectPeriods(team, [50, 40, 30]);
+      await team.setLimits({ testAllowance: 20 });
+      await test(tests, 'full');
+    },
+  );
+
+  withTests('another length of periods begins with the whole allowance', TIGHT, async (team, tests) => {
+    await test(tests, 'use 30; hold open 0');
+    await team.setLimits({ period: 'P1D' });
+    await test(tests, 'use 30; commit open');
+    await expectPeriods(team, [30, 30, 30], [30, 30, 30]);
+  });
+
+  withTests("a test key's own limit is checked first, and counts what is for nothing", TIGHT, async (_team, tests) => {
+    const limit = async (characters: number | null): Promise<void> =>
+      void answered(await subject.store.teams.updateKey(tests.keyId, { limits: { characters } }));
+    await limit(10);
+    await test(tests, 'hold a 4; 7: quota_exceeded by characters=10/period; use 6', 'key');
+    await limit(null);
+    await test(tests, '21: quota_exceeded by characters=30/period');
+  });
+
+  withTests('test characters are told apart whichever key used them, in every period', { period: 'PT2S' }, async (team, tests) => {
+    await live(team, 'use 3');
+    await test(tests, 'use 4; hold late 2; wait 2000; use 1; commit late');
+    await expectPeriods(team, [9, 6, 0], [1, 1, 0]);
+  });
+
+  withTests('a deleted team whose usage was kept keeps both', TIGHT, async (team, tests) => {
+    await test(tests, 'use 12; hold open 5');
     await team.use(3);
-    await tests.reserve(5);
-    answered(await teams.deleteTeam(team.teamId, { keepUsage: true }));
-    expect(await periods(team)).toEqual([[15, 12, 12]]);
+    answered(await subject.store.teams.deleteTeam(team.teamId, { keepUsage: true }));
+    await expectPeriods(team, [15, 12, 12]);
   });
 }

@@ -134,12 +134,12 @@ const reservations: readonly WrongStore[] = [
   { name: 'quota: the overage does not count', part: 'quota: the limit and its overage', lie: limits(() => ({ overageCharacters: 0 })) },
   {
     name: 'quota: a request for all that is left is refused',
-    part: 'quota: a single request',
+    part: 'quota: the limit and its overage',
     lie: limits((right) => ({ characterLimit: right.characterLimit - 1 })),
   },
   {
     name: 'quota: what is open is not counted',
-    part: 'quota: open reservations',
+    part: 'limits: team: characters of a period',
     lie: of('ledger', 'admit').asks((request) => [request.reserve ? { ...request, charged: 0 } : request]),
   },
   {
@@ -185,7 +185,7 @@ const reservations: readonly WrongStore[] = [
   },
   {
     name: 'resolve: a release is a commit',
-    part: 'settlement of reservations: a release charges nothing',
+    part: 'settlement of reservations: a release followed by',
     lie: of('ledger', 'resolve').does(async (right, teamId, requestId) => {
       const said = await right(teamId, requestId, 'commit');
       return said.kind === 'committed' ? { kind: 'released' } : said;
@@ -193,7 +193,7 @@ const reservations: readonly WrongStore[] = [
   },
   {
     name: 'resolve: a commit charges nothing',
-    part: 'settlement of reservations: a commit charges',
+    part: 'settlement of reservations: a commit followed by',
     lie: of('ledger', 'resolve').does(async (right, teamId, requestId) => {
       const said = await right(teamId, requestId, 'release');
       return said.kind === 'released' ? { kind: 'committed' } : said;
@@ -201,7 +201,7 @@ const reservations: readonly WrongStore[] = [
   },
   {
     name: 'resolve: a release leaves what is held',
-    part: 'settlement of reservations: a release charges nothing',
+    part: 'settlement of reservations: a release followed by',
     lie: of('ledger', 'resolve').does((right, ...asked) => (asked[2] === 'release' ? { kind: 'released' } : right(...asked))),
   },
   {
@@ -285,7 +285,7 @@ const reservations: readonly WrongStore[] = [
   },
   {
     name: 'glossary: one for another pair is missing',
-    part: 'glossaries',
+    part: 'dictionaries of glossaries',
     lie: of('ledger', 'admit').answers((said) => (said.kind === 'glossary_mismatch' ? { kind: 'glossary_missing' } : said)),
   },
 ];

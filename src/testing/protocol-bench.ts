@@ -1,12 +1,12 @@
 // The fixture of the protocol contract: scripted engines, the gateway's engine client, and callers.
-import type { Cancellation } from '../../core/exchange.ts';
-import { isSecret } from '../../domain/option-schema.ts';
-import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
-import type { TranslationOptions } from '../../domain/translation-options.ts';
-import { Balancer } from '../../engines/balancer.ts';
-import type { Engine, EngineProtocol, EngineResult, EngineWork } from '../../ports/engine.ts';
-import { startScriptedEngine } from '../scripted-engine.ts';
-import type { RightAnswer, ScriptedEngine } from '../scripted-engine.ts';
+import type { Cancellation } from '../core/exchange.ts';
+import { isSecret } from '../domain/option-schema.ts';
+import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
+import type { TranslationOptions } from '../domain/translation-options.ts';
+import { Balancer } from '../engines/balancer.ts';
+import type { Engine, EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
+import { startScriptedEngine } from './scripted-engine.ts';
+import type { RightAnswer, ScriptedEngine } from './scripted-engine.ts';
 
 /** An engine protocol, and the answers of an engine that speaks it. */
 export interface ProtocolSubject {
