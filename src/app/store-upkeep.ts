@@ -18,7 +18,7 @@ import { checkStore } from '../stores/store-check.ts';
 import type { CheckCounts } from '../stores/store-check.ts';
 
 export type { CopyProgress } from '../stores/whole-copy.ts';
-export { backUpStore } from '../stores/backup.ts';
+export { backUpStore } from '../stores/open-reader.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { dayOf } from '../domain/period.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';

@@ -7,10 +7,6 @@ import { WindowCounts } from './counter.ts';
 import { slotsOf } from './rate.ts';
 import type { Slots } from './rate.ts';
 
-export function writtenTagSettings(settings: TagSettings): string {
-  return JSON.stringify(settings);
-}
-
 /** Throws for a text that is none. */
 export function readTagSettings(text: string): TagSettings {
   const settings = JSON.parse(text) as TagSettings;

@@ -1,8 +1,8 @@
-// Opens the store that a URL names to read all of its contents, or to write those of another one.
-import { statSync } from 'node:fs';
+// Opens the store that a URL names to read all of its contents, or to write those of another one; or backs it up.
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { otherSchemeOf, sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
-import { StoreError } from '../domain/store-unavailable.ts';
+import { NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../ports/plugin.ts';
 import { openedFor } from './whole-store.ts';
 import type { OpenedWhole, WholeStore, WholeUse } from './whole-store.ts';
@@ -46,4 +46,27 @@ export function isSameStore(one: string, other: string): boolean {
 function placeOf(url: string): string {
   const bare = withoutCredentials(url).replace('//***@', '//').replace('rediss:', 'redis:').replace('localhost', '127.0.0.1');
   return bare.replace(/^(redis:\/\/[^/:]+)(?=\/|$)/, '$1:6379').replace(/^(redis:\/\/[^/]+)\/?$/, '$1/0');
+}
+
+/** The backup that was written. */
+interface StoreBackup {
+  /** Absolute path. */
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** Rejects with a `StoreError` if there is nothing to back up, or if this kind of store is backed up by other means. */
+export async function backUpStore(url: string, file: string): Promise<StoreBackup> {
+  const kind = storeKindOf(url);
+  if (kind !== 'sqlite') {
+    const means =
+      kind === 'redis'
+        ? 'Redis itself: copy its snapshot (BGSAVE) or its append-only files, as config/manual/keeping-data.md says'
+        : 'its own means';
+    throw new StoreError(`the store ${withoutCredentials(url)} is backed up by ${means}; only SQLite files are backed up by this command.`);
+  }
+  const { backUp } = await import('./sqlite/file-copy.ts');
+  const location = resolve(sqlitePathOf(url));
+  if (!existsSync(location)) throw new NoStoreError(`${url} (${location})`);
+  return { file: resolve(file), bytes: await backUp(sqlitePathOf(url), resolve(file)) };
 }

@@ -170,8 +170,8 @@ export async function openedFor(use: WholeUse, { store, shown, ownCheck, isLocke
     if (use === 'read') return whole;
     const beganMs = await whole.nowMs();
     const content = isHalf ? undefined : await contentOf(store);
-    if (use === 'copy from' && content === undefined) throw new NoStoreError(shown);
     if (isLocked !== true) {
+      if (use === 'copy from' && content === undefined) throw new NoStoreError(shown);
       await assertAlone(store, shown);
       // Also none that has served and stopped meanwhile.
       whole.stillAlone = async () => assertAlone(store, shown, (await whole.nowMs()) - beganMs);

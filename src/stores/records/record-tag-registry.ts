@@ -5,7 +5,7 @@ import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { GroupHead, GroupPeriod, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import type { SetTag, TagChanged, TagRegistry } from '../../ports/tag-registry.ts';
 import { chargedSince } from './record-tags.ts';
-import { firstTagUses, readTagSettings, TagUses, writtenTagSettings } from '../../ledger/tag-uses.ts';
+import { firstTagUses, readTagSettings, TagUses } from '../../ledger/tag-uses.ts';
 
 const TOTALS: RecordName = { table: 'totals', id: 'tag_limits' };
 const limitsName = (tag: string): RecordName => ({ table: 'tag_limits', id: tag });
@@ -32,7 +32,7 @@ export function recordTagRegistry(space: RecordSpace): TagRegistry {
               if (difference === undefined) return { result: 'set' };
               const { period, nowMs } = ofTeam(head);
               const uses = (): string => firstTagUses(period.number, chargedSince(dayOf(period.startMs), count, days), nowMs, left);
-              const put = [{ ...limitsName(tag), value: writtenTagSettings(settings) }];
+              const put = [{ ...limitsName(tag), value: JSON.stringify(settings) }];
               if (known === undefined) put.push({ ...usesName(tag), value: uses() }, { ...TOTALS, value: String(Number(total) + 1) });
               return { result: 'set', put, audit: by && { by, ...difference } };
             },

@@ -2,6 +2,7 @@
 import { DAY_MS, dayOf, HISTORY_DAYS, isInSpan, movedCredit } from '../../domain/period.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Account } from '../../ledger/account.ts';
 import type { KeyRecord, TeamPage } from '../../ports/team-registry.ts';
 import type {
   ChargeRow,
@@ -78,6 +79,11 @@ function periodsOf({ team, keys, charges, ended, period: running, openingMicro, 
     };
   });
   return running === undefined ? periods.filter(({ characters, credit }) => characters > 0 || movedCredit(credit)) : periods;
+}
+
+/** The open reservations of a whole account. */
+export function requestsOf(account: Account | undefined): WholeAccount['requests'] {
+  return [...(account?.reservations ?? [])].map(([requestId, { period, ...held }]) => ({ requestId, periodNumber: period, ...held }));
 }
 
 /** Those of a whole account, with the current one. */

@@ -8,34 +8,20 @@ import { Account, firstCounts } from '../../ledger/account.ts';
 import type { HeldReservation } from '../../ledger/account.ts';
 import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
 import type { Standing } from '../../ports/team-registry.ts';
-import type { AccountChange, KeyContents, RequestContents, WholeAccount, WholeAccounts, WindowSlots } from '../../ports/whole-accounts.ts';
+import type { AccountChange, KeyContents, WholeAccount, WholeAccounts, WindowSlots } from '../../ports/whole-accounts.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
-import { accountPeriods, chargedIn } from '../records/usage-rows.ts';
+import { accountPeriods, chargedIn, requestsOf } from '../records/usage-rows.ts';
 import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
 import { attachment, putRecord } from './redis-records.ts';
 import type { RedisRecords } from './redis-records.ts';
-import type { RememberedChange } from '../records/team-registry.ts';
 import { endedPeriods, usageRows } from './redis-usage.ts';
-import { DECISIONS_MAX, HashDraft, HashRows, keyIdsOf, manyWrites, UNSETTLED, writeAccount } from './team-accounts.ts';
+import { DECISIONS_MAX, HashDraft, HashRows, manyWrites, openAccount, UNSETTLED, writeAccount } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
-import {
-  chargeFields,
-  countedSlots,
-  FIELD,
-  idIn,
-  keyText,
-  readBalance,
-  readCharges,
-  readCounter,
-  readKey,
-  readOpen,
-  readPeriod,
-  slotTimes,
-} from './team-fields.ts';
+import { chargeFields, countedSlots, FIELD, keyText, readBalance, readCharges, readCounter, readKey, slotTimes } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
@@ -93,30 +79,26 @@ export class RedisAccounts implements WholeAccounts {
     const read = await Promise.all(suffixes.map((suffix) => link.ask((redis) => redis.hgetall(groupKey(teamId) + suffix))));
     for (const [i, suffix] of suffixes.entries()) hashes.set(suffix, new Map(Object.entries(read[i]!)));
     const charges = readCharges(read[0]!);
-    const rows = usageRows(draft, charges, endedPeriods(Object.values(read[1]!)), 0);
-    if (rows === undefined) return { account: undefined, hashes };
+    const usage = usageRows(draft, charges, endedPeriods(Object.values(read[1]!)), 0);
+    if (usage === undefined) return { account: undefined, hashes };
     const slots = async (subject: string) =>
       countedSlots(await link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
-    const { team, ended, openingMicro } = rows;
-    const running = draft.read.get(FIELD.period);
-    const period = running === undefined ? undefined : readPeriod(running);
-    const number = period?.number ?? 0;
-    const keys = keyIdsOf(draft.read).map(async (keyId) => keyContents(keyId, draft, number, await slots(`key:${keyId}`)));
+    const { team, ended, openingMicro } = usage;
+    const rows = new HashRows(teamId, draft, 0, 0);
+    const open = openAccount(draft, rows);
+    const keys = rows.keyIds().map(async (keyId) => keyContents(keyId, draft, rows, await slots(keySubject(keyId))));
     const account: WholeAccount = {
       team,
-      period,
+      period: open?.counts.period,
       ended,
       openingMicro,
       charges,
-      standing: standingOf(draft, number),
+      standing: standingOf(draft, open),
       window: await slots('team'),
       windowCounts: windowCountsOf(draft),
       keys: await Promise.all(keys),
-      requests: requestsOf(draft),
-      changes: [...draft.read].flatMap(([field, text]) => {
-        const id = idIn(field, 'once:');
-        return id === undefined ? [] : [{ id, ...(JSON.parse(text) as RememberedChange) }];
-      }),
+      requests: requestsOf(open),
+      changes: [...rows.changes()].map(([id, change]) => ({ id, ...change })),
       records: await this.#recordsOf(teamId, hashes, records),
     };
     return { account, hashes };
@@ -156,44 +138,34 @@ export class RedisAccounts implements WholeAccounts {
   }
 }
 
-function keyContents(keyId: string, { read }: HashDraft, number: number, window: readonly WindowSlots[]): KeyContents {
+function keyContents(keyId: string, { read }: HashDraft, rows: HashRows, window: readonly WindowSlots[]): KeyContents {
   const { record, digest } = readKey(read.get(FIELD.key(keyId))!);
   const { teamId: _team, ...key } = record;
-  const used = read.get(FIELD.used(keyId));
-  const counter = readCounter(read.get(FIELD.ofPeriod(keySubject(keyId))), number);
+  const { lastUsedAtMs, held, used: characters, requests } = rows.useOf(keyId);
   return {
     ...key,
-    lastUsedAtMs: used === undefined ? undefined : Number(used),
+    lastUsedAtMs,
     digest,
-    characters: counter.used,
-    requests: counter.requests,
-    heldCharacters: key.limits.characters === undefined || !read.has(FIELD.period) ? undefined : counter.held,
+    characters,
+    requests,
+    heldCharacters: key.limits.characters === undefined || !read.has(FIELD.period) ? undefined : held,
     window: key.limits.requestsPerSecond === undefined ? [] : window,
   };
 }
 
 /** As it is stored, not as it follows from the reservations: the check compares both. */
-function standingOf({ read }: HashDraft, number: number): Standing {
-  const [team, tests] = [readCounter(read.get(FIELD.ofPeriod('team')), number), readCounter(read.get(FIELD.ofPeriod('test keys')), number)];
+function standingOf({ read }: HashDraft, account: Account | undefined): Standing {
+  const counted = (subject: 'team' | 'test keys') => readCounter(read.get(FIELD.ofPeriod(subject)), account?.counts.period.number ?? 0);
+  const [team, tests] = [counted('team'), counted('test keys')];
   const { micro: balanceMicro, held: heldMicro } = readBalance(read.get(FIELD.balance));
-  const openReservations = [...read.keys()].filter((field) => idIn(field, 'open:') !== undefined).length;
-  const allowance = { allowanceUsed: tests.used, allowanceHeld: tests.held };
-  return { usedCharacters: team.used, heldCharacters: team.held, ...allowance, balanceMicro, heldMicro, openReservations };
+  const ofTeam = { usedCharacters: team.used, heldCharacters: team.held, allowanceUsed: tests.used, allowanceHeld: tests.held };
+  return { ...ofTeam, balanceMicro, heldMicro, openReservations: account?.reservations.size ?? 0 };
 }
 
 function windowCountsOf({ read }: HashDraft): WholeAccount['windowCounts'] {
   return [...read].flatMap(([field, text]) => {
     const subject = /^count:(team|key:.*):windows$/.exec(field)?.[1];
     return subject === undefined ? [] : [{ subject: subject as WindowSubject, counts: JSON.parse(text) as StoredCounts }];
-  });
-}
-
-function requestsOf({ read }: HashDraft): RequestContents[] {
-  return [...read].flatMap(([field, text]): RequestContents[] => {
-    const requestId = idIn(field, 'open:');
-    if (requestId === undefined) return [];
-    const { period: periodNumber, ...held } = readOpen(text);
-    return [{ requestId, periodNumber, ...held }];
   });
 }
 

@@ -117,8 +117,8 @@ export class HashRows implements TeamRows {
   readonly teamId: string;
   /** Keys of which reservations have ended. */
   readonly settledKeys = new Set<string>();
-  /** Set once it is made. */
-  account!: Account;
+  /** Of a team that exists. */
+  account: Account | undefined = undefined;
 
   constructor(teamId: string, draft: HashDraft, nowMs: number, serial: number) {
     [this.teamId, this.#draft, this.#nowMs, this.#serial] = [teamId, draft, nowMs, serial];
@@ -126,7 +126,17 @@ export class HashRows implements TeamRows {
 
   key(keyId: string): { readonly record: KeyRecord; readonly use: KeyUsed } | undefined {
     const text = this.#draft.peek(FIELD.key(keyId));
-    return text === undefined ? undefined : keyOf(text, this.#draft, this.account.counts.period.number);
+    if (text === undefined) return undefined;
+    const { lastUsedAtMs, period, used: characters, requests } = this.useOf(keyId);
+    const use = { lastUsedAtMs, period, characters, requests, slots: new Slots() };
+    return { record: { ...readKey(text).record, lastUsedAtMs }, use };
+  }
+
+  /** What a key has used in the period, and when it was used last. */
+  useOf(keyId: string): PeriodCounter & Pick<KeyUsed, 'lastUsedAtMs'> {
+    const used = this.#draft.peek(FIELD.used(keyId));
+    const counter = readCounter(this.#draft.peek(FIELD.ofPeriod(keySubject(keyId))), this.account?.counts.period.number ?? 0);
+    return { ...counter, lastUsedAtMs: used === undefined ? undefined : Number(used) };
   }
 
   windowCounts(subject: WindowSubject): StoredCounts | undefined {
@@ -209,17 +219,6 @@ export class HashRows implements TeamRows {
     const final = numbered === true ? eventIds.numbered(id, { atMs: this.#nowMs, serial }) : id;
     this.#draft.further.push(['HSET', OF_TEAM.outgoing, final, JSON.stringify({ kind: 'event', atMs: this.#nowMs, facts })]);
   }
-}
-
-function keyOf(text: string, draft: HashDraft, period: number): { readonly record: KeyRecord; readonly use: KeyUsed } {
-  const { record } = readKey(text);
-  const used = draft.peek(FIELD.used(record.keyId));
-  const counter = readCounter(draft.peek(FIELD.ofPeriod(keySubject(record.keyId))), period);
-  const lastUsedAtMs = used === undefined ? undefined : Number(used);
-  return {
-    record: { ...record, lastUsedAtMs },
-    use: { lastUsedAtMs, period, characters: counter.used, requests: counter.requests, slots: new Slots() },
-  };
 }
 
 /** The ids of a team's keys, in order of creation. */

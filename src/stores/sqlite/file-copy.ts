@@ -32,7 +32,9 @@ export function writeCopy(location: string, file: string): number {
     rmSync(`${part}-journal`, { force: true });
     throw error instanceof StoreError
       ? error
-      : new StoreError(`the copy ${shown(file)} could not be written (${reasonOf(error)}): ${adviceOn(error)}`);
+      : new StoreError(
+          `the copy ${shown(file)} could not be written (${reasonOf(error)}): ${ADVICE[reasonOf(error)] ?? 'name a file in a directory that this user may write to.'}`,
+        );
   }
 }
 
@@ -108,21 +110,16 @@ function reasonOf(error: unknown): string {
   return databaseFaultOf(error) ?? 'internal';
 }
 
-function adviceOn(error: unknown): string {
-  switch (reasonOf(error)) {
-    case 'full':
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'make room on its disk.';
-    case 'EEXIST':
-      return 'name a file that does not exist.';
-    case 'corrupt':
-    case 'not_a_database':
-      return 'the database is damaged; restore it from a backup.';
-    default:
-      return 'name a file in a directory that this user may write to.';
-  }
-}
+const MAKE_ROOM = 'make room on its disk.';
+const DAMAGED = 'the database is damaged; restore it from a backup.';
+const ADVICE: Readonly<Record<string, string>> = {
+  full: MAKE_ROOM,
+  ENOSPC: MAKE_ROOM,
+  EDQUOT: MAKE_ROOM,
+  EEXIST: 'name a file that does not exist.',
+  corrupt: DAMAGED,
+  not_a_database: DAMAGED,
+};
 
 /** As one line, whatever the name contains. */
 function shown(path: string): string {

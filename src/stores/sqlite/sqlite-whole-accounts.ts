@@ -7,7 +7,7 @@ import type { RecordTable } from '../../ports/record-space.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import type { AccountChange, KeyContents, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
 import type { RememberedChange } from '../records/team-registry.ts';
-import { chargedIn, keysIn } from '../records/usage-rows.ts';
+import { chargedIn, keysIn, requestsOf } from '../records/usage-rows.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
@@ -106,11 +106,7 @@ export class SqliteWholeAccounts implements WholeAccounts {
           window: new Slots(window ?? undefined, newestMs ?? 0).entries(),
         };
       }),
-      requests: [...(account?.reservations ?? [])].map(([requestId, { period: periodNumber, ...held }]) => ({
-        requestId,
-        periodNumber,
-        ...held,
-      })),
+      requests: requestsOf(account),
       changes: ofKind('changes').map(({ id, value }) => ({ id, ...(JSON.parse(value) as RememberedChange) })),
       records: records.flatMap((one) => (OF_ACCOUNT.has(one.table) ? [] : { ...one, table: one.table as RecordTable })),
     };
