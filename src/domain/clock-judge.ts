@@ -23,6 +23,11 @@ export class ClockJudge {
     this.#rightMs = this.#seenMs = offsetMs;
   }
 
+  /** What the clock itself says. */
+  get seenMs(): number {
+    return this.#seenMs;
+  }
+
   /** The offset of the time that is believed. */
   get offsetMs(): number {
     return this.#rightMs;
@@ -117,9 +122,16 @@ export class JudgedClock {
     this.#believedMs = offsetMs;
   }
 
+  readonly wallMs = (): number => this.#source.wallMs();
+
   get stepMs(): number {
     this.nowMs();
     return Math.round(this.#judge.stepMs);
+  }
+
+  step(): { readonly byMs: number } | undefined {
+    const byMs = this.stepMs;
+    return byMs === 0 ? undefined : { byMs };
   }
 
   /** At the start. */
@@ -133,13 +145,6 @@ export class JudgedClock {
   compare(latestMs: number | undefined): void {
     this.nowMs();
     this.#judge.compare(latestMs, this.#source.monotonicMs());
-  }
-
-  /** Believes the wall clock as it is now, and returns its time. */
-  accept(): number {
-    this.nowMs();
-    this.#judge.accept();
-    return this.#source.wallMs();
   }
 }
 

@@ -8,9 +8,10 @@ import { windowAt } from '../../domain/period.ts';
 import { WINDOWS } from '../../domain/window-limits.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import { within } from './failure-cause.ts';
+import { InFlight } from './in-turn.ts';
 import { groupKey } from './redis-keys.ts';
 import { callServer } from './server-call.ts';
-import type { ServerReply, Servers } from './server-call.ts';
+import type { Servers } from './server-call.ts';
 
 interface LedgerTurnsOptions extends Servers {
   /** Whether teams are in different cluster slots, so that a call may only have one team. */
@@ -39,22 +40,21 @@ interface Answer {
   readonly message?: string;
 }
 
-/** How often an operation has been sent, until when it may be. */
-interface Rounds {
-  /** The caller's deadline on the local monotonic clock. */
-  readonly untilMs: number;
-  readonly count: number;
-  /** The server's time, if the bounds of windows that were sent are not those of its moment. */
-  readonly nowMs?: number;
-  /** Whether it was late once: the first late reply corrects the estimate of the server's time; if it is late again, it really is. */
-  readonly late: boolean;
+interface TurnAnswers {
+  readonly now: number;
+  readonly answers: readonly (readonly (Answer | string)[])[];
 }
 
 /** Operations that are sent together; each group has those of one team. */
 interface LedgerCall {
   readonly name: 'turn' | 'settle';
   readonly groups: readonly (readonly AskedTurn[])[];
-  readonly rounds: Rounds;
+  /** The callers' deadline on the local monotonic clock. */
+  readonly untilMs: number;
+  /** How often they were sent before. */
+  readonly rounds: number;
+  /** The server's time, if the bounds of windows that were sent are not those of its moment. */
+  readonly nowMs?: number | undefined;
 }
 
 /** Bounds how long one call blocks the server: a few milliseconds. */
@@ -72,9 +72,7 @@ export class LedgerTurns implements Ledger {
   #untilMs = 0;
   #turn: NodeJS.Immediate | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** Calls in flight. */
-  #running = 0;
-  #onEnd: (() => void) | undefined = undefined;
+  readonly #inFlight = new InFlight();
   #closed = false;
   #bounds = { untilMs: 0, text: '' };
 
@@ -124,28 +122,29 @@ export class LedgerTurns implements Ledger {
     this.#turn = this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
-    const rounds = { untilMs: this.#untilMs, count: 0, late: false };
-    for (const groups of callsOf(waiting, this.#options.clustered)) void this.#send({ name: 'turn', groups, rounds });
+    for (const groups of callsOf(waiting, this.#options.clustered)) this.#send({ name: 'turn', groups, untilMs: this.#untilMs, rounds: 0 });
   };
 
   /** Sends what is waiting, and waits for calls in flight; takes no further operations. */
   async close(): Promise<void> {
     this.#closed = true;
     this.flush();
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
+    await this.#inFlight.ended();
   }
 
-  async #send(call: LedgerCall): Promise<void> {
-    const { teamId } = call.groups[0]![0]!;
-    this.#running++;
-    try {
-      const asked = { teams: call.groups.map((group) => group.map(({ words }) => words)) };
-      const keys = call.groups.map(([first]) => groupKey(first!.teamId));
-      const args = [this.#boundsFor(call.rounds.nowMs ?? this.#options.time.at(this.#options.nodeOf(teamId), performance.now()))];
-      this.#conclude(call, await callServer(this.#options, { name: call.name, teamId, keys, asked, args, untilMs: call.rounds.untilMs }));
-    } finally {
-      if (--this.#running === 0) this.#onEnd?.();
-    }
+  #send(call: LedgerCall): void {
+    void this.#inFlight.track(this.#sent(call));
+  }
+
+  async #sent(call: LedgerCall): Promise<void> {
+    const { name, groups, untilMs } = call;
+    const { teamId } = groups[0]![0]!;
+    const asked = { teams: groups.map((group) => group.map(({ words }) => words)) };
+    const keys = groups.map(([first]) => groupKey(first!.teamId));
+    const args = [this.#boundsFor(call.nowMs ?? this.#options.time.at(this.#options.nodeOf(teamId), performance.now()))];
+    const reply = await callServer<TurnAnswers>(this.#options, { name, teamId, keys, asked, args, untilMs });
+    if (isUnavailable(reply)) this.#fail(call, reply);
+    else this.#conclude(call, reply);
   }
 
   /** The windows that contain a moment. */
@@ -158,22 +157,25 @@ export class LedgerTurns implements Ledger {
     return this.#bounds.text;
   }
 
-  #conclude(call: LedgerCall, reply: ServerReply | StoreUnavailable): void {
-    if (reply.kind === 'unavailable') {
-      if (reply.cause === 'oom' && call.name === 'turn') return this.#settleOnly(call, reply);
-      for (const { teamId, reserves } of call.groups.flat()) if (reserves !== undefined) this.#releaseLater(teamId, reserves, call.rounds);
-      for (const asked of call.groups.flat()) asked.answered(reply);
-      return;
+  #fail(call: LedgerCall, fault: StoreUnavailable): void {
+    if (fault.cause === 'oom' && call.name === 'turn') return this.#settleOnly(call, fault);
+    for (const asked of call.groups.flat()) {
+      // What was late had no effect.
+      if (asked.reserves !== undefined && fault.cause !== 'late') this.#releaseLater(asked.teamId, asked.reserves, call.untilMs);
+      asked.answered(fault);
     }
-    const { now, answers } = reply.value as { readonly now: number; readonly answers: readonly (readonly (Answer | string)[])[] };
+  }
+
+  #conclude(call: LedgerCall, { now, answers }: TurnAnswers): void {
     for (const [i, group] of call.groups.entries()) {
       for (const [j, asked] of group.entries()) {
         const found = answers[i]![j]!;
         // Most have nothing else to say.
         const answer = typeof found === 'string' ? { kind: found } : found;
-        if (answer.kind === 'late' || answer.kind === 'look' || answer.kind === 'bounds') {
+        if (answer.kind === 'look' || answer.kind === 'bounds') {
           // So are all that follow.
-          void this.#again(group.slice(j), call.rounds, answer.kind, now);
+          const again = { ...call, groups: [group.slice(j)], rounds: call.rounds + 1, nowMs: answer.kind === 'bounds' ? now : undefined };
+          void this.#inFlight.track(this.#again(again));
           break;
         }
         asked.answered(answer.kind === 'failed' ? this.#failure(answer.message!) : answer, now);
@@ -182,21 +184,15 @@ export class LedgerTurns implements Ledger {
   }
 
   /** Sends operations of a team that had no effect again, in their order, after what prevented them has been done. */
-  async #again(group: AskedTurn[], { untilMs, count, late }: Rounds, because: 'late' | 'look' | 'bounds', nowMs: number): Promise<void> {
-    const answer = (fault: StoreUnavailable): void => group.forEach((asked) => asked.answered(fault));
-    if ((because === 'late' && late) || performance.now() >= untilMs) return answer(unavailable('late'));
-    if (count + 1 >= ROUNDS_MAX) return answer(unavailable('unsettled'));
-    this.#running++;
-    try {
-      if (because === 'look') {
-        const done = await within(this.#options.catchUp(group[0]!.teamId), untilMs - performance.now()).catch(() => unavailable('timeout'));
-        if (isUnavailable(done)) return answer(done);
-      }
-      const rounds = { untilMs, count: count + 1, late: late || because === 'late', ...(because === 'bounds' ? { nowMs } : {}) };
-      void this.#send({ name: 'turn', groups: [group], rounds });
-    } finally {
-      if (--this.#running === 0) this.#onEnd?.();
-    }
+  async #again(call: LedgerCall): Promise<void> {
+    const { groups, untilMs, rounds, nowMs } = call;
+    const [{ teamId }] = groups[0] as [AskedTurn];
+    let fault: unknown = rounds >= ROUNDS_MAX ? unavailable('unsettled') : undefined;
+    if (performance.now() >= untilMs) fault = unavailable('late');
+    if (fault === undefined && nowMs === undefined)
+      fault = await within(this.#options.catchUp(teamId), untilMs - performance.now()).catch(() => unavailable('timeout'));
+    if (!isUnavailable(fault)) return this.#sent(call);
+    for (const asked of groups.flat()) asked.answered(fault);
   }
 
   /** A full server refuses a call before it has any effect. Reservations must still be settled, which also frees memory. */
@@ -207,20 +203,18 @@ export class LedgerTurns implements Ledger {
       const settled = group.filter(({ settles }) => settles);
       if (settled.length > 0) groups.push(settled);
     }
-    if (groups.length > 0) void this.#send({ ...call, name: 'settle', groups });
+    if (groups.length > 0) this.#send({ ...call, name: 'settle', groups });
   }
 
   /** The caller releases an admission whose outcome is unknown at once. That may come first; after the deadline it cannot. */
-  #releaseLater(teamId: string, requestId: string, { untilMs }: Rounds): void {
+  #releaseLater(teamId: string, requestId: string, untilMs: number): void {
     const release = { teamId, requestId, verdict: 'release', answered: () => undefined, failed: () => undefined } as const;
     setTimeout(() => this.resolve(release), Math.max(0, untilMs - performance.now()) + RELEASED_AFTER_MS).unref();
   }
 
   /** The data of its team cannot be read. */
   #failure(message: string): StoreUnavailable {
-    const error = new Error(message);
-    error.name = 'ReplyError';
-    return unavailable(this.#options.causeOf(error));
+    return unavailable(this.#options.causeOf(Object.assign(new Error(message), { name: 'ReplyError' })));
   }
 }
 

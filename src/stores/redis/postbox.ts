@@ -10,7 +10,7 @@ import type { RecordSpace } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { groupKey, OF_TEAM, SERIAL_KEY } from './redis-keys.ts';
-import { InTurn } from './redis-link.ts';
+import { InTurn } from './in-turn.ts';
 import type { RedisLink } from './redis-link.ts';
 
 type Outgoing =

@@ -32,20 +32,9 @@ const RECONNECT_MAX_MS = 500;
 const LOADING_RETRY_MS = 50;
 const ASK_TIMEOUT_MS = 300;
 
-/** When a server of the connection was last found to be a replica: commands in flight then fail as if the connection were lost. */
-const demotions = new WeakMap<RedisConnection, { atMs: number }>();
-const DEMOTED_MS = 1000;
-
-/** Whether the connection is being reopened because its server has become read-only. */
-export function isDemoted(connection: RedisConnection): boolean {
-  return performance.now() - (demotions.get(connection)?.atMs ?? -Infinity) < DEMOTED_MS;
-}
-
 /** Not connected yet. Keeps reconnecting until it is closed. */
 export function redisConnection(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
-  const demotion = { atMs: -Infinity };
-  const connection = build(target, commandTimeoutMs, () => (demotion.atMs = performance.now()));
-  demotions.set(connection, demotion);
+  const connection = build(target, commandTimeoutMs);
   // Without a listener ioredis prints each lost connection as an unhandled event. The store's probe reports lost connections.
   connection.on('error', () => undefined);
   return connection;
@@ -55,8 +44,8 @@ export function redisConnection(target: RedisTarget, commandTimeoutMs: number): 
  * After a lost reply a command's outcome is unknown, and by default ioredis would send it again. All resending is off: an
  * operation is repeated by its id or not at all. Commands fail at once if the server is not connected.
  */
-function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => void): RedisConnection {
-  const common = commonOptions(target, commandTimeoutMs, onDemoted);
+function build(target: RedisTarget, commandTimeoutMs: number): RedisConnection {
+  const common = commonOptions(target, commandTimeoutMs);
   if (target.kind === 'cluster') {
     return new Cluster([...target.nodes], {
       redisOptions: common,
@@ -74,7 +63,15 @@ function build(target: RedisTarget, commandTimeoutMs: number, onDemoted: () => v
   }
   const single = { ...common, enableOfflineQueue: false, lazyConnect: true, retryStrategy: reconnectDelay, db: target.database };
   if (target.kind === 'server') return new Redis({ ...single, ...target.server });
-  return new SentinelConnection({ ...single, ...sentinelOptions(target, commandTimeoutMs) });
+  return new SentinelConnection({
+    ...single,
+    sentinels: [...target.sentinels],
+    name: target.name,
+    sentinelRetryStrategy: reconnectDelay,
+    sentinelCommandTimeout: commandTimeoutMs,
+    // A master that hangs keeps its connections open; the sentinels report when another one has taken over.
+    failoverDetector: true,
+  });
 }
 
 /**
@@ -99,43 +96,19 @@ class SentinelConnection extends Redis {
   }
 }
 
-/** A separate, not yet connected connection to one server for a single query; `node` is its name in a cluster. */
-export function ownConnection(target: RedisTarget, node: string, commandTimeoutMs: number): Redis {
-  const options = { ...commonOptions(target, commandTimeoutMs), enableOfflineQueue: false, lazyConnect: true, retryStrategy: () => null };
-  const connection = new Redis({ ...options, ...placeOf(target, node, commandTimeoutMs) });
+/** A separate, not yet connected connection to a server for a single query. */
+export function ownConnection(server: Redis, commandTimeout: number): Redis {
+  const once = { retryStrategy: () => null, enableOfflineQueue: false, lazyConnect: true, failoverDetector: false, commandTimeout };
+  const connection = server.duplicate(once);
   connection.on('error', () => undefined);
   return connection;
 }
 
-function placeOf(target: RedisTarget, node: string, commandTimeoutMs: number) {
-  switch (target.kind) {
-    case 'server':
-      return { ...target.server, db: target.database };
-    case 'sentinel':
-      return { ...sentinelOptions(target, commandTimeoutMs), failoverDetector: false, db: target.database };
-    case 'cluster': {
-      const colon = node.lastIndexOf(':');
-      return { host: node.slice(0, colon), port: Number(node.slice(colon + 1)) };
-    }
-  }
-}
-
-function sentinelOptions(target: Extract<RedisTarget, { kind: 'sentinel' }>, commandTimeoutMs: number) {
+function commonOptions(target: RedisTarget, commandTimeoutMs: number) {
   return {
-    sentinels: target.sentinels.map(({ host, port }) => ({ host, port })),
-    name: target.name,
-    sentinelRetryStrategy: reconnectDelay,
-    sentinelCommandTimeout: commandTimeoutMs,
-    // A master that hangs keeps its connections open; the sentinels report when another one has taken over.
-    failoverDetector: true,
-  } satisfies RedisOptions;
-}
-
-function commonOptions(target: RedisTarget, commandTimeoutMs: number, onDemoted?: () => void) {
-  return {
-    ...(target.username === undefined ? {} : { username: target.username }),
-    ...(target.password === undefined ? {} : { password: target.password }),
-    ...(target.tls ? { tls: {} } : {}),
+    username: target.username,
+    password: target.password,
+    tls: target.tls ? {} : undefined,
     protocol: 2,
     connectionName: 'lingate',
     maxRetriesPerRequest: 0,
@@ -147,11 +120,7 @@ function commonOptions(target: RedisTarget, commandTimeoutMs: number, onDemoted?
     // Otherwise a server that was loading its data is retried only after a second or more.
     maxLoadingRetryTime: LOADING_RETRY_MS,
     // 1 reconnects; 2 would also resend the command. READONLY means a demoted master: a new connection finds the new one.
-    reconnectOnError: (error: Error) => {
-      if (!error.message.startsWith('READONLY')) return false;
-      onDemoted?.();
-      return 1 as const;
-    },
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? (1 as const) : false),
   } satisfies RedisOptions;
 }
 

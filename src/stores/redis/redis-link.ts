@@ -1,16 +1,18 @@
 // All of the store's calls to Redis: commands and functions, whose failures become values, and closing.
 import type { KeyOwner } from '../../domain/api-key.ts';
-import { answering, StoreError, storeErrorOf } from '../../domain/store-unavailable.ts';
+import { answering, isUnavailable, StoreError, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf, within } from './failure-cause.ts';
 import type { RunFunction } from './function-library.ts';
-import { eachServer, isDemoted } from './redis-connection.ts';
+import { InFlight } from './in-turn.ts';
+import { eachServer } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { digestKey, groupKey } from './redis-keys.ts';
-import { callServer, nodesOf, serverTime } from './server-call.ts';
+import { callServer, nodesOf } from './server-call.ts';
 import type { Servers } from './server-call.ts';
+import { serverTime } from './server-clocks.ts';
 import type { ServerClocks } from './server-clocks.ts';
 
 interface RedisLinkOptions {
@@ -38,12 +40,13 @@ interface Comparison {
   readonly frees: boolean;
 }
 
-type Compared = 'changed' | 'outdated' | 'incomplete' | 'late';
+type Compared = 'changed' | 'outdated' | 'incomplete';
 
 const CLOSED: StoreUnavailable = { kind: 'unavailable', cause: 'closed' };
-const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 const DEFECT_LOG_EVERY_MS = 5000;
 const ASK_FOR_MASTERS_EVERY_MS = 200;
+/** A server that has become a replica is left: so long, what was under way fails as if its connection were lost. */
+const DEMOTED_MS = 1000;
 
 export class RedisLink {
   readonly redis: RedisConnection;
@@ -54,10 +57,10 @@ export class RedisLink {
   /** Why the last attempt to connect failed, if known; `undefined` while connected. To be read only. */
   lastCause: string | undefined = undefined;
   readonly #options: RedisLinkOptions;
-  #running = 0;
-  #onEnd: (() => void) | undefined = undefined;
+  readonly #inFlight = new InFlight();
   #closed = false;
   #defectLoggedAtMs = -Infinity;
+  #demotedAtMs = -Infinity;
   #askedForMastersAtMs = -Infinity;
 
   constructor(options: RedisLinkOptions) {
@@ -77,26 +80,24 @@ export class RedisLink {
     return this.servers.nodeOf(teamId);
   }
 
-  /** Compares and sets. Repeated only if it was late by a wrong estimate of the server's clock. `answering` turns a failure into a value. */
-  async compare(group: string, { fields, sizes = [], present = [], write, frees }: Comparison): Promise<Exclude<Compared, 'late'>> {
+  /** Compares and sets. `answering` turns a failure into a value. */
+  async compare(group: string, { fields, sizes = [], present = [], write, frees }: Comparison): Promise<Compared> {
     const expected = fields.map(([suffix, field, text]) => [suffix, field, text ?? false]);
     const asked = { fields: expected, sizes, present, write };
     const call = { name: frees ? 'free' : 'change', teamId: group, keys: [groupKey(group)], asked } as const;
+    if (this.#closed) throw this.#unanswered(CLOSED);
     const untilMs = performance.now() + this.servers.timeoutMs;
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const reply = this.#closed ? CLOSED : await this.#track(callServer(this.servers, { ...call, untilMs }));
-      if (reply.kind === 'unavailable') throw this.#unanswered(reply);
-      const { kind } = reply.value as unknown as { readonly kind: Compared };
-      if (kind !== 'late') return kind;
-    }
-    throw this.#unanswered(LATE);
+    const running = callServer<{ readonly kind: Compared }>(this.servers, { ...call, untilMs });
+    const reply = await this.#inFlight.track(running);
+    if (isUnavailable(reply)) throw this.#unanswered(reply);
+    return reply.kind;
   }
 
   /** Runs plain commands. `answering` turns a failure into a value. */
   async ask<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T> {
     if (this.#closed) throw this.#unanswered(CLOSED);
     try {
-      return await this.#track(command(this.redis));
+      return await this.#inFlight.track(command(this.redis));
     } catch (error) {
       throw error instanceof StoreError ? error : this.#unanswered({ kind: 'unavailable', cause: this.#cause(error) });
     }
@@ -105,13 +106,13 @@ export class RedisLink {
   /** The store's time that is believed: by a server's clock, or the one that tests control. */
   async now(): Promise<number> {
     const { clocks } = this;
-    return Math.floor(clocks.isGiven ? clocks.now()! : clocks.now(await this.ask(serverTime))!);
+    return clocks.isGiven ? clocks.nowMs() : clocks.believed(await this.ask(serverTime));
   }
 
   /** Waits for calls in flight; starts no new ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
+    await this.#inFlight.ended();
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);
     } catch {
@@ -126,21 +127,12 @@ export class RedisLink {
     return storeErrorOf({ kind, cause, advice });
   }
 
-  async #track<T>(running: Promise<T>): Promise<T> {
-    this.#running++;
-    try {
-      return await running;
-    } finally {
-      this.#running--;
-      if (this.#running === 0) this.#onEnd?.();
-    }
-  }
-
   /** Classifies an error. A refusal that no outage explains is a bug or corrupt data: its text is logged. */
   #cause(error: unknown): string {
-    const found = causeOf(error);
-    const cause = found === 'closed' && isDemoted(this.redis) ? 'readonly' : found;
     const nowMs = performance.now();
+    let cause = causeOf(error);
+    if (cause === 'readonly') this.#demotedAtMs = nowMs;
+    if (cause === 'closed' && nowMs - this.#demotedAtMs < DEMOTED_MS) cause = 'readonly';
     if (cause === 'timeout') this.#askForMasters(nowMs);
     if (cause === 'refused' && error instanceof Error && nowMs - this.#defectLoggedAtMs >= DEFECT_LOG_EVERY_MS) {
       this.#defectLoggedAtMs = nowMs;
@@ -154,22 +146,6 @@ export class RedisLink {
     if (!('refreshSlotsCache' in this.redis) || nowMs - this.#askedForMastersAtMs < ASK_FOR_MASTERS_EVERY_MS) return;
     this.#askedForMastersAtMs = nowMs;
     this.redis.refreshSlotsCache();
-  }
-}
-
-/** Does what concerns a subject one after the other, so that changes by this process never outdate each other. */
-export class InTurn {
-  /** The last of each subject. */
-  readonly #last = new Map<string, Promise<void>>();
-
-  run<T>(subject: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.#last.get(subject) ?? Promise.resolve()).then(work);
-    const end = (): void => {
-      if (this.#last.get(subject) === ended) this.#last.delete(subject);
-    };
-    const ended = done.then(end, end);
-    this.#last.set(subject, ended);
-    return done;
   }
 }
 

@@ -20,16 +20,15 @@ import type {
 import type { KeyRecord } from '../../ports/team-registry.ts';
 import type { Postbox } from './postbox.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf, TEAMS_KEY } from './redis-keys.ts';
-import { InTurn } from './redis-link.ts';
+import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
+import { InTurn } from './in-turn.ts';
 import type { RedisLink, Write } from './redis-link.ts';
 import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
 import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTagPieces, readTeam, tagPieces } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
+import { TeamIndex } from './team-index.ts';
 
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
-/** Teams searched at a time for a record. */
-const TEAMS_PIECE = 100;
 
 type Values = readonly (string | undefined)[];
 
@@ -174,15 +173,14 @@ export class RedisRecords implements RecordSpace {
   /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
   groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
     return answering(async () => {
-      for (let first = 0; ; first += TEAMS_PIECE) {
-        const ids = await this.#link.ask((redis) => redis.zrange(TEAMS_KEY, String(first), String(first + TEAMS_PIECE - 1)));
+      for await (const ids of new TeamIndex(this.#link).pieces()) {
         const found = await this.#link.ask((redis) =>
           Promise.all(ids.map((teamId) => redis.hexists(groupKey(teamId) + tableOf(table), id))),
         );
         const at = found.indexOf(1);
         if (at !== -1) return ids[at];
-        if (ids.length < TEAMS_PIECE) return undefined;
       }
+      return undefined;
     });
   }
 

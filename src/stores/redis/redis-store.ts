@@ -1,4 +1,5 @@
 // The Redis store: connects, checks the servers, and provides the ports.
+import type { ClockSource } from '../../domain/clock-judge.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
@@ -7,16 +8,15 @@ import type { Log } from '../../ports/log.ts';
 import type { Store, StoreCreation } from '../../ports/store.ts';
 import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
-import { storeClock } from '../records/record-clock.ts';
 import { UsageEvents } from '../records/usage-events.ts';
 import { RowHistory } from '../records/usage-rows.ts';
+import { beginClocks, judgedClock, storeClock } from '../store-clock.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
 import { mayLoadLater, RedisFunctions } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Postbox } from './postbox.ts';
 import { RedisAccounts } from './redis-accounts.ts';
 import { RedisBlobs } from './redis-blobs.ts';
-import { beginClocks, RedisClock } from './redis-clock.ts';
 import { mastersOf, redisConnection } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisJanitor } from './redis-janitor.ts';
@@ -27,8 +27,7 @@ import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
 import { RedisUsage } from './redis-usage.ts';
 import { Replication } from './replication.ts';
-import { ServerClocks } from './server-clocks.ts';
-import type { SimulatedServers } from './server-clocks.ts';
+import { clocksOfServers, ServerClocks } from './server-clocks.ts';
 import { checkLayout, checkServer } from './server-checks.ts';
 import { TeamAccounts } from './team-accounts.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
@@ -43,7 +42,7 @@ export interface RedisStoreOptions {
   /** Used instead of the servers' clocks by tests that control time. */
   readonly clock?: Clock | undefined;
   /** Stands for the clocks of the servers in tests, and is judged like them. */
-  readonly servers?: SimulatedServers | undefined;
+  readonly servers?: ClockSource | undefined;
   /** How many days usage and audit entries are retained. */
   readonly historyDays?: number | undefined;
   /** How often this process maintains teams that nobody uses; `undefined` unless it is a gateway. */
@@ -94,7 +93,7 @@ async function assembled(
   commandTimeoutMs: number,
 ): Promise<RedisStore> {
   const { clocks } = link;
-  const nowMs = (): number | undefined => (clocks.now() === undefined ? undefined : Math.floor(clocks.now()!));
+  const nowMs = (): number => clocks.nowMs();
   const bulk = redisConnection(target, commandTimeoutMs);
   const blobs = new RedisBlobs(link, bulk);
   const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
@@ -105,7 +104,7 @@ async function assembled(
   const { audit } = over;
   const index = new TeamIndex(link);
   const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency: over.idempotency });
-  const replication = new Replication(link, target, commandTimeoutMs);
+  const replication = new Replication(link, commandTimeoutMs);
   const teams = redisTeamRegistry({ link, accounts, index, records, erasure, replication });
   const history = new RowHistory(new RedisUsage(accounts, index), nowMs, historyDays);
   const turns = new LedgerTurns({
@@ -126,7 +125,7 @@ async function assembled(
     ...over,
     history,
     outbox: usage?.before(over.outbox) ?? over.outbox,
-    clock: clock === undefined ? new RedisClock(link, clocks, servers) : storeClock(records, clock),
+    clock: clock === undefined ? judgedClock(clocksOfServers((command) => link.ask(command), clocks, servers)) : storeClock(records, clock),
     ping: writeProbe(link),
     close: async () => {
       await janitor?.close();
@@ -166,7 +165,11 @@ async function connect(
   }
   await Promise.all(mastersOf(redis).map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
-  if (clock === undefined) await beginClocks(redis, clocks, log, servers);
+  if (clock === undefined)
+    await beginClocks(
+      clocksOfServers((command) => command(redis), clocks, servers),
+      log,
+    );
   await loadFunctions(functions, target.shown);
 }
 

@@ -4,7 +4,6 @@ import { causeOf, within } from './failure-cause.ts';
 import { eachServer, ownConnection, serverOf } from './redis-connection.ts';
 import { markKey } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import type { RedisTarget } from './redis-url.ts';
 
 const REPLICAS = 1;
 const WAIT_MS = 1000;
@@ -12,14 +11,12 @@ const MARK_KEPT_MS = 1000;
 
 export class Replication {
   readonly #link: RedisLink;
-  readonly #target: RedisTarget;
   readonly #commandTimeoutMs: number;
   /** The process that each connection has led to, since it was made last. */
   readonly #runIds = new Map<string, string | undefined>();
 
-  constructor(link: RedisLink, target: RedisTarget, commandTimeoutMs: number) {
+  constructor(link: RedisLink, commandTimeoutMs: number) {
     this.#link = link;
-    this.#target = target;
     this.#commandTimeoutMs = commandTimeoutMs;
     eachServer(link.redis, (server, name) => {
       const note = (): Promise<void> => readReplication(server).then(({ runId }) => void this.#runIds.set(name, runId));
@@ -47,7 +44,7 @@ export class Replication {
       // A different server from the one that was written to may lack the write altogether.
       if (!this.#runIds.has(node) || runId !== this.#runIds.get(node)) return false;
       if (!hasReplicas) return undefined;
-      const own = ownConnection(this.#target, node, this.#commandTimeoutMs + WAIT_MS);
+      const own = ownConnection(server, this.#commandTimeoutMs + WAIT_MS);
       try {
         return await within(this.#wait(own, teamId, runId), 2 * this.#commandTimeoutMs + WAIT_MS);
       } finally {

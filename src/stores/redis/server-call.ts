@@ -29,44 +29,42 @@ interface ServerCall {
   readonly untilMs: number;
 }
 
-/** What a function that was executed has answered. */
-export interface ServerReply {
-  readonly kind: 'reply';
-  /** `now` is the store's time. */
-  readonly value: { readonly now: number };
-}
-
 /** The hash slot has moved to another master since the call was sent. */
 const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
+const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 
-/** Never rejects. After a failure it is unknown whether the function was executed. */
-export async function callServer(servers: Servers, call: ServerCall): Promise<ServerReply | StoreUnavailable> {
+/**
+ * What a function answers: `now` is the store's time. After a failure it is unknown whether the function was executed. Never rejects. One
+ * that was late had no effect, and its reply corrects the estimate of the server's time; if it is late again, it really is.
+ */
+export async function callServer<Value>(
+  servers: Servers,
+  call: ServerCall,
+): Promise<(Value & { readonly now: number }) | StoreUnavailable> {
   const { run, time, nodeOf, causeOf } = servers;
   const { name, teamId, keys, asked, args = [], untilMs } = call;
   const node = nodeOf(teamId);
-  const { correction = 0, clock } = time.clockFor(node);
-  const sentAtMs = performance.now();
-  const words = JSON.stringify({ ...asked, deadline: time.at(node, untilMs), clock, ...(correction === 0 ? {} : { correction }) });
-  try {
-    const reply = await within(run(name, keys, [words, ...args]), untilMs - sentAtMs);
-    // A master that was suspended and replaced may still answer briefly when it resumes: ignore its reply.
-    if (nodeOf(teamId) !== node) return MOVED;
-    const value = JSON.parse(reply as string) as ServerReply['value'];
-    time.learn(node, sentAtMs, performance.now(), value.now - correction);
-    return { kind: 'reply', value };
-  } catch (error) {
-    return { kind: 'unavailable', cause: causeOf(error) };
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const { correction = 0, clock } = time.clockFor(node);
+    const sentAtMs = performance.now();
+    const words = JSON.stringify({ ...asked, deadline: time.at(node, untilMs), clock, ...(correction === 0 ? {} : { correction }) });
+    try {
+      const reply = await within(run(name, keys, [words, ...args]), untilMs - sentAtMs);
+      // A master that was suspended and replaced may still answer briefly when it resumes: ignore its reply.
+      if (nodeOf(teamId) !== node) return MOVED;
+      const value = JSON.parse(reply as string) as Value & { readonly now: number; readonly late?: boolean };
+      time.learn(node, sentAtMs, performance.now(), value.now - correction);
+      if (value.late !== true) return value;
+    } catch (error) {
+      return { kind: 'unavailable', cause: causeOf(error) };
+    }
+    if (performance.now() >= untilMs) break;
   }
+  return LATE;
 }
 
 /** The name of the server that holds a team; '' without a cluster. */
 export function nodesOf(redis: RedisConnection): (teamId: string) => string {
   if (!('slots' in redis)) return () => '';
   return (teamId) => redis.slots[teamSlot(teamId)]?.[0] ?? '';
-}
-
-/** A server's own time in milliseconds; in a cluster, that of any server. */
-export async function serverTime(redis: RedisConnection): Promise<number> {
-  const [seconds, microseconds] = await redis.time();
-  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }

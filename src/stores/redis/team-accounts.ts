@@ -18,7 +18,7 @@ import type { OpenTeam, RememberedChange, TeamRows } from '../records/team-regis
 import type { EndedPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
-import { InTurn } from './redis-link.ts';
+import { InTurn } from './in-turn.ts';
 import type { RedisLink, Write } from './redis-link.ts';
 import {
   FIELD,

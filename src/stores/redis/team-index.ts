@@ -22,12 +22,13 @@ export class TeamIndex {
     await this.#link.ask((redis) => redis.zrem(TEAMS_KEY, teamId));
   }
 
-  /** All ids, so many at a time. */
-  async *pieces(count = PIECE): AsyncGenerator<readonly string[]> {
-    for (let first = 0; ; first += count) {
-      const ids = await this.#ids(first, count);
-      yield ids;
-      if (ids.length < count) return;
+  /** All ids, so many at a time, also while some are removed. */
+  async *pieces(): AsyncGenerator<readonly string[]> {
+    for (let last = '-inf', isWhole = true; isWhole;) {
+      const found = await this.#link.ask((redis) => redis.zrangebyscore(TEAMS_KEY, `(${last}`, '+inf', 'WITHSCORES', 'LIMIT', 0, PIECE));
+      yield found.filter((_, i) => i % 2 === 0);
+      isWhole = found.length === 2 * PIECE;
+      last = found.at(-1) ?? last;
     }
   }
 

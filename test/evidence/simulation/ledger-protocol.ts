@@ -93,7 +93,10 @@ export function writeReply(nowMs: number, answers: readonly (readonly object[])[
   return JSON.stringify({ now: nowMs, answers });
 }
 
-export const TOO_LATE = { kind: 'late' } as const;
+/** Nothing was done. */
+export function lateReply(nowMs: number): string {
+  return JSON.stringify({ now: nowMs, late: true });
+}
 
 /** As the functions answer: a reservation is in two members. */
 export function answerOf(answer: Admission | CheckedCaller | Resolution): object {

@@ -7,7 +7,7 @@ import { ReferenceData, referenceStore } from '../../support/reference-store.ts'
 import { unsound } from '../../support/auditor/totals.ts';
 import type { Action } from '../../support/auditor/deeds.ts';
 import { actionOf, perform } from './change.ts';
-import { answerOf, readLedgerCall, TOO_LATE, writeReply } from './ledger-protocol.ts';
+import { answerOf, lateReply, readLedgerCall, writeReply } from './ledger-protocol.ts';
 import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
 import { newProcess } from './virtual-time.ts';
 import type { Process } from './virtual-time.ts';
@@ -101,10 +101,10 @@ export class ModelServer {
     if (!LEDGER_FUNCTIONS.includes(message.name)) throw new Error(`function ${message.name} is not simulated`);
     const { clockMs, correctionMs, deadlineMs, groups } = readLedgerCall(message.keys, String(message.args[0]));
     const nowMs = clockMs ?? this.storeMs + this.wrongByMs + correctionMs;
-    const late = nowMs > deadlineMs || deadlineMs - nowMs > FOLLOWED_STEP_MS;
+    if (nowMs > deadlineMs || deadlineMs - nowMs > FOLLOWED_STEP_MS) return lateReply(nowMs);
     return writeReply(
       nowMs,
-      groups.map((group) => (late ? group.operations.map(() => TOO_LATE) : this.#work(group, nowMs, givenUpAtMs))),
+      groups.map((group) => this.#work(group, nowMs, givenUpAtMs)),
     );
   }
 

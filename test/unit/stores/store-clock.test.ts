@@ -6,7 +6,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { ClockMarks } from '../../../src/stores/records/record-clock.ts';
+import { ClockMarks } from '../../../src/stores/store-clock.ts';
 import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
@@ -204,7 +204,7 @@ describe('the servers of a cluster', () => {
     expect(clocks.clockFor('a').correction).toBe(0);
     expect(clocks.clockFor('b').correction).toBeCloseTo(-500 * DAY_MS, -2);
     expect(clocks.at('b', performance.now())).toBeCloseTo(1e12 + performance.now(), -2);
-    expect(clocks.now()).toBeCloseTo(1e12 + performance.now(), -2);
+    expect(clocks.nowMs()).toBeCloseTo(1e12 + performance.now(), -2);
   });
 
   test.each([

@@ -7,14 +7,17 @@
 local function turn(keys, args)
   call, format, floor, max, min = redis.call, string.format, math.floor, math.max, math.min
   local asked, bounds = cjson.decode(args[1]), decode(args[2])
-  local now, answers = time_of(asked), {}
-  local is_late = is_past(asked.deadline, now)
+  local now, is_late = time_of(asked)
+  if is_late then
+    return cjson.encode({ now = now, late = true })
+  end
   -- Bounds are those of one moment: whoever is within its minute is within the others too.
   local is_within = now >= bounds.minute[1] and now < bounds.minute[2]
   local moment = { ms = now, text = format('%d', now), day = format('%d', floor(now / DAY_MS)), bounds = is_within and bounds }
+  local answers = {}
   for i = 1, #keys do
     -- What follows an operation that is sent again follows it then, too.
-    local ops, of_team, again = asked.teams[i], {}, is_late and 'late'
+    local ops, of_team, again = asked.teams[i], {}, nil
     for j = 1, #ops do
       if not again then
         -- Data of one team that cannot be read is no matter of the others.
@@ -37,12 +40,12 @@ local KIND_OF = { HSET = 'hash', HSETNX = 'hash', HDEL = 'hash', HINCRBY = 'hash
 -- is not there), each hash that is named with a size has that many fields, and each key that is named is there.
 local function change(keys, args)
   local asked = cjson.decode(args[1])
-  local now = time_of(asked)
+  local now, is_late = time_of(asked)
   local function answer(kind)
     return cjson.encode({ now = now, kind = kind })
   end
-  if is_past(asked.deadline, now) then
-    return answer('late')
+  if is_late then
+    return cjson.encode({ now = now, late = true })
   end
   for _, one in ipairs(asked.fields) do
     if redis.call('HGET', keys[1] .. one[1], one[2]) ~= one[3] then

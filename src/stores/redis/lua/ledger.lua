@@ -86,18 +86,15 @@ local function write(writes, field, text, value)
   end
 end
 
--- The time by which a call goes: its server's, corrected if that is wrong, or the one that tests control.
+-- The time by which a call goes: its server's, corrected if that is wrong, or the one that tests control; and whether it is late. What is
+-- early by more than an hour is late, too, because then a clock has stepped. What is late does nothing.
 local function time_of(asked)
-  if asked.clock then
-    return asked.clock
+  local now = asked.clock
+  if not now then
+    local time = redis.call('TIME')
+    now = time[1] * SECOND_MS + math.floor(time[2] / SECOND_MS) + (asked.correction or 0)
   end
-  local time = redis.call('TIME')
-  return time[1] * SECOND_MS + math.floor(time[2] / SECOND_MS) + (asked.correction or 0)
-end
-
--- What is late does nothing; nor does what is early by more than an hour, because then a clock has stepped.
-local function is_past(deadline, now)
-  return now > deadline or deadline - now > HOUR_MS
+  return now, now > asked.deadline or asked.deadline - now > HOUR_MS
 end
 
 -- What is used and held in the period of this number. `requests` are those that were charged.

@@ -40,3 +40,19 @@ test('what was charged in periods that are gone is removed, and what is charged 
   onTestFinished(() => store.close());
   await expect.poll(() => client.hgetall(days)).toEqual({ [`20001 2 ${KEY} characters`]: '777' });
 });
+
+test('of more deleted teams than are read at once, all of which nothing is left go in one round', async ({ onTestFinished }) => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const client = new Redis(redis.url);
+  onTestFinished(() => client.disconnect());
+  for (let no = 1; no <= 500; no++) {
+    const teamId = `01JTEAM${String(no).padStart(19, '0')}`;
+    const left = { teamId, keepUsage: true, createdAtMs: 0, balanceMicro: 0, plan: 'plan', limits: { windows: '' } };
+    await client.zadd('lingate:teams', no, teamId);
+    await client.hset(`lingate:{${teamId}}`, 'deleted', JSON.stringify(left));
+  }
+  const store = await openRedisStore({ url: redis.url, log: SILENT, commandTimeoutMs: 5000, maintainEveryMs: 20 });
+  onTestFinished(() => store.close());
+  await expect.poll(() => client.zcard('lingate:teams'), { timeout: 10_000 }).toBe(0);
+});
