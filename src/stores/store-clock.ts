@@ -18,7 +18,7 @@ export interface ClocksOfStore {
     compare(latestMs: number | undefined): void;
   };
   /** Reads every clock, so that it is judged. */
-  read(): Promise<ClocksApart['servers']>;
+  readonly read: () => Promise<ClocksApart['servers']>;
   readonly mark: {
     read(): Promise<string | null | undefined>;
     write(text: string): Promise<unknown>;

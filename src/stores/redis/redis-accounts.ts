@@ -15,10 +15,11 @@ import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
-import { attachment, putRecord } from './redis-records.ts';
+import { attachBlob, setRecord } from './redis-records.ts';
 import type { RedisRecords } from './redis-records.ts';
 import { endedPeriods, usageRows } from './redis-usage.ts';
-import { DECISIONS_MAX, HashDraft, HashRows, manyWrites, openAccount, UNSETTLED, writeAccount } from './team-accounts.ts';
+import { HashDraft, manyWrites } from './hash-draft.ts';
+import { DECISIONS_MAX, HashRows, openAccount, UNSETTLED, writeAccount } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
 import { chargeFields, countedSlots, FIELD, keyText, readBalance, readCharges, readCounter, readKey, slotTimes } from './team-fields.ts';
@@ -188,10 +189,11 @@ function accountWrites(whole: WholeAccount, attach: readonly NewBlob[], hashes: 
   for (const [requestId, held] of reservations) draft.put(FIELD.open(requestId), JSON.stringify(held));
   for (const { id, ...change } of changes) rows.putChange(id, change);
   for (const { subject, counts } of whole.windowCounts) draft.put(FIELD.ofWindows(subject), JSON.stringify(counts));
-  for (const { table, id, value } of records) putRecord(team.teamId, { table, id }, value, draft);
+  for (const { table, id, value } of records) setRecord(draft, team.teamId, { table, id }, value);
+  for (const blob of attach) attachBlob(draft, blob);
   for (const one of ended) rows.endPeriod(one);
   const days = charges.flatMap((charge) => chargeFields(charge).flat());
-  further.push(...manyWrites('HSET', OF_TEAM.days, days), ...attach.flatMap(attachment));
+  further.push(...manyWrites('HSET', OF_TEAM.days, days));
   if (period === undefined) draft.put(FIELD.deleted, JSON.stringify(deletedOf(whole)));
   else {
     putUsed(whole, period.number, draft);

@@ -22,8 +22,9 @@ import type { Postbox } from './postbox.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import { InTurn } from './in-turn.ts';
-import type { RedisLink, Write } from './redis-link.ts';
-import { DECISIONS_MAX, manyWrites, HashDraft, HashRows, UNSETTLED } from './team-accounts.ts';
+import type { RedisLink } from './redis-link.ts';
+import { HashDraft, manyWrites, readFields } from './hash-draft.ts';
+import { DECISIONS_MAX, HashRows, UNSETTLED } from './team-accounts.ts';
 import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTagPieces, readTeam, tagPieces } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 import { TeamIndex } from './team-index.ts';
@@ -31,15 +32,6 @@ import { TeamIndex } from './team-index.ts';
 const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 
 type Values = readonly (string | undefined)[];
-
-/** Of a group as it was read at one moment. */
-interface ReadGroup {
-  readonly values: Values;
-  /** The team's hash, as far as it was read. */
-  readonly fields: ReadonlyMap<string, string>;
-  /** What the values are. */
-  readonly expected: readonly (readonly [suffix: string, field: string, text: string | undefined])[];
-}
 
 interface RedisRecordParts {
   readonly link: RedisLink;
@@ -58,7 +50,10 @@ export class RedisRecords implements RecordSpace {
   }
 
   read(group: string, names: readonly RecordName[]): Promise<Values | StoreUnavailable> {
-    return answering(async () => (await this.#read(group, names)).values);
+    return answering(async () => {
+      const draft = await this.#read(group, names);
+      return names.map((name) => recordIn(draft, group, name));
+    });
   }
 
   list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
@@ -108,17 +103,15 @@ export class RedisRecords implements RecordSpace {
     keyId?: string,
   ): Promise<Result | undefined> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const [read, nowMs] = await Promise.all([this.#read(group, names, keyId), this.#link.now()]);
-      const isTeam = group !== SHARED_RECORDS;
-      if (isTeam && !read.fields.has(FIELD.team)) return undefined;
-      const change = decide(read.values, headOf(read.fields, nowMs, keyId));
-      const draft = new HashDraft(read.fields);
-      if (isTeam) draft.get(FIELD.team);
+      const [draft, nowMs] = await Promise.all([this.#read(group, names, keyId), this.#link.now()]);
+      if (group !== SHARED_RECORDS && draft.get(FIELD.team) === undefined) return undefined;
+      const values = names.map((name) => recordIn(draft, group, name));
+      const change = decide(values, headOf(draft.read, nowMs, keyId));
       await this.#write(group, keyId, change, draft, nowMs);
       if (!draft.isChanged) return change.result;
       for (const blob of change.attach ?? []) await this.#parts.blobs.writeSmall(group, blob);
       const answer = await this.#link.compare(group, {
-        fields: [...read.expected, ...draft.expected],
+        fields: draft.expected,
         present: (change.attach ?? []).map(({ blobId }) => preparedOf(blobId)),
         write: draft.writes,
         frees: freesMemory(change),
@@ -134,13 +127,16 @@ export class RedisRecords implements RecordSpace {
 
   async #write(group: string, keyId: string | undefined, change: GroupChange<unknown>, draft: HashDraft, nowMs: number): Promise<void> {
     const { remove = [], unindex = [], put = [], index = [], attach = [], detach = [], key, audit, event } = change;
-    for (const name of remove) removeRecord(group, name, draft);
-    for (const { table, id, value } of put) putRecord(group, { table, id }, value, draft);
+    for (const name of remove) setRecord(draft, group, name, undefined);
+    for (const { table, id, value } of put) setRecord(draft, group, { table, id }, value);
     const { further } = draft;
     for (const { index: name, id } of unindex) further.push(['ZREM', tableOf(name), id]);
     for (const { index: name, id } of index) further.push(['ZADD', tableOf(name), '0', id]);
-    further.push(...attach.flatMap(attachment));
-    for (const blobId of detach) further.push(['UNLINK', blobOf(blobId)], ['HDEL', OF_TEAM.blobs, blobId]);
+    for (const blob of attach) attachBlob(draft, blob);
+    for (const blobId of detach) {
+      further.push(['UNLINK', blobOf(blobId)]);
+      draft.set(`${OF_TEAM.blobs} ${blobId}`, undefined);
+    }
     if (key !== undefined) {
       if (isNewlyLimited(key, draft)) await this.#countHeld(group, key.record.keyId, draft);
       writeKey(key, draft);
@@ -199,48 +195,52 @@ export class RedisRecords implements RecordSpace {
     return answering(() => this.#parts.blobs.read(group, blobId));
   }
 
-  /** All at one moment. */
-  async #read(group: string, names: readonly RecordName[], keyId?: string): Promise<ReadGroup> {
-    const ofTeam = group === SHARED_RECORDS ? [] : teamFields(names, keyId);
-    const args = [...ofTeam.flatMap((field) => ['', field]), ...names.flatMap(({ table, id }) => [tableOf(table), id])];
-    const replies = (args.length === 0 ? [] : await this.#link.ask(() => this.#link.run('read', [groupKey(group)], args))) as (
-      | string
-      | null
-    )[];
-    const fields = new Map(ofTeam.flatMap((field, i) => (replies[i] === null ? [] : [[field, replies[i]!] as const])));
-    const values: (string | undefined)[] = [];
-    const expected: [string, string, string | undefined][] = [];
-    for (const [i, { table, id }] of names.entries()) {
-      if (!isOfTag(group, { table, id })) {
-        values.push(replies[ofTeam.length + i] ?? undefined);
-        expected.push([tableOf(table), id, values[i]]);
-      } else {
-        values.push(tagValue({ table, id }, fields));
-        expected.push(...tagFields({ table, id }).map((field): [string, string, string | undefined] => ['', field, fields.get(field)]));
-      }
-    }
-    // A team that is being deleted has no records.
-    if (group !== SHARED_RECORDS && !fields.has(FIELD.team)) return { values: names.map(() => undefined), fields, expected };
-    return { values, fields, expected };
+  /** All at one moment. A team that is being deleted has no records. */
+  async #read(group: string, names: readonly RecordName[], keyId?: string): Promise<HashDraft> {
+    const fields = names.flatMap((name) => fieldsOf(group, name));
+    if (group === SHARED_RECORDS) return new HashDraft(await readFields(this.#link, group, fields));
+    const read = await readFields(this.#link, group, [...new Set([...teamFields(keyId), ...fields])]);
+    return new HashDraft(read.has(FIELD.team) ? read : new Map());
   }
 }
 
+/** What admissions read of tags is in the team's own hash. */
 function isOfTag(group: string, { table }: RecordName): boolean {
   return group !== SHARED_RECORDS && (table === 'tag_limits' || table === 'tag_uses');
 }
 
-function tagFields({ table, id }: RecordName): readonly string[] {
-  return table === 'tag_limits' ? [FIELD.tag(id)] : [FIELD.ofWindows(`tag:${id}`), FIELD.ofPeriod(`tag:${id}`)];
+/** Where a record is. */
+function fieldsOf(group: string, { table, id }: RecordName): readonly string[] {
+  if (!isOfTag(group, { table, id })) return [`${tableOf(table)} ${id}`];
+  return table === 'tag_limits' ? [FIELD.tag(id)] : [FIELD.ofWindows(tagSubject(id)), FIELD.ofPeriod(tagSubject(id))];
 }
 
-function tagValue({ table, id }: RecordName, fields: ReadonlyMap<string, string>): string | undefined {
-  return table === 'tag_uses' ? readTagPieces(id, (field) => fields.get(field), []) : fields.get(FIELD.tag(id));
+function recordIn(draft: HashDraft, group: string, name: RecordName): string | undefined {
+  const [first, ...more] = fieldsOf(group, name);
+  return more.length === 0 ? draft.get(first!) : readTagPieces(name.id, (field) => draft.get(field), []);
 }
 
-function teamFields(names: readonly RecordName[], keyId: string | undefined): readonly string[] {
+export function setRecord(draft: HashDraft, group: string, name: RecordName, value: string | undefined): void {
+  const fields = fieldsOf(group, name);
+  if (value !== undefined && fields.length > 1) {
+    const { fields: pieces, slots } = tagPieces(name.id, value);
+    for (const [field, text] of pieces) draft.set(field, text);
+    draft.further.push(['DEL', slotsOf(tagSubject(name.id))], ...manyWrites('RPUSH', slotsOf(tagSubject(name.id)), slots));
+    return;
+  }
+  for (const field of fields) draft.set(field, value);
+  if (value === undefined && isOfTag(group, name)) draft.further.push(['UNLINK', slotsOf(tagSubject(name.id))]);
+}
+
+/** Of a blob that is prepared. */
+export function attachBlob(draft: HashDraft, { blobId, pieces }: NewBlob): void {
+  draft.further.push(['RENAME', preparedOf(blobId), blobOf(blobId)]);
+  draft.set(`${OF_TEAM.blobs} ${blobId}`, String(pieces.length));
+}
+
+function teamFields(keyId: string | undefined): readonly string[] {
   const ofKey = keyId === undefined ? [] : [FIELD.key(keyId), FIELD.used(keyId), FIELD.keys];
-  const ofTags = names.filter((name) => isOfTag('', name)).flatMap(tagFields);
-  return [...new Set([FIELD.team, FIELD.period, FIELD.balance, FIELD.events, ...ofKey, ...ofTags])];
+  return [FIELD.team, FIELD.period, FIELD.balance, FIELD.events, ...ofKey];
 }
 
 function headOf(fields: ReadonlyMap<string, string>, nowMs: number, keyId: string | undefined): GroupHead {
@@ -279,33 +279,6 @@ function writeKey({ record, digest }: KeyWrite, draft: HashDraft): void {
   const { lastUsedAtMs: _used, ...key } = record;
   draft.put(field, keyText({ record: key, digest: digest ?? before?.digest, order }));
   if (record.limits.requestsPerSecond === undefined) draft.further.push(['UNLINK', slotsOf(keySubject(record.keyId))]);
-}
-
-export function putRecord(group: string, { table, id }: RecordName, value: string, draft: HashDraft): void {
-  if (!isOfTag(group, { table, id })) draft.further.push(['HSET', tableOf(table), id, value]);
-  else if (table === 'tag_limits') draft.put(FIELD.tag(id), value);
-  else {
-    const { fields, slots } = tagPieces(id, value);
-    for (const [field, text] of fields) draft.put(field, text);
-    const list = slotsOf(tagSubject(id));
-    draft.further.push(['DEL', list], ...manyWrites('RPUSH', list, slots));
-  }
-}
-
-/** Of a blob that is prepared. */
-export function attachment({ blobId, pieces }: NewBlob): Write[] {
-  return [
-    ['RENAME', preparedOf(blobId), blobOf(blobId)],
-    ['HSET', OF_TEAM.blobs, blobId, String(pieces.length)],
-  ];
-}
-
-function removeRecord(group: string, { table, id }: RecordName, draft: HashDraft): void {
-  if (!isOfTag(group, { table, id })) draft.further.push(['HDEL', tableOf(table), id]);
-  else {
-    for (const field of tagFields({ table, id })) draft.remove(field);
-    draft.further.push(['UNLINK', slotsOf(tagSubject(id))]);
-  }
 }
 
 /** An entry of the audit belongs to a change that a full server has made. */

@@ -15,9 +15,10 @@ import type { RecordAudit } from '../records/record-audit.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import type { Postbox } from './postbox.ts';
 import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
+import type { HashDraft } from './hash-draft.ts';
 import { chargesOf, endedOf } from './redis-usage.ts';
 import { openAccount } from './team-accounts.ts';
-import type { HashDraft, TeamAccounts } from './team-accounts.ts';
+import type { TeamAccounts } from './team-accounts.ts';
 import { FIELD, idIn, keyText, readKey } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 

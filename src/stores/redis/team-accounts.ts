@@ -16,10 +16,11 @@ import type { KeyRecord, NewTeam, Team } from '../../ports/team-registry.ts';
 import { reportOf } from '../records/team-registry.ts';
 import type { OpenTeam, RememberedChange, TeamRows } from '../records/team-registry.ts';
 import type { EndedPeriod } from '../../ports/usage-history.ts';
+import { HashDraft } from './hash-draft.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import { InTurn } from './in-turn.ts';
-import type { RedisLink, Write } from './redis-link.ts';
+import type { RedisLink } from './redis-link.ts';
 import {
   FIELD,
   idIn,
@@ -38,70 +39,6 @@ import type { PeriodCounter } from './team-fields.ts';
 /** How often a change is decided again because something else has changed the team meanwhile. */
 export const DECISIONS_MAX = 100;
 export const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
-
-/** A team's hash as it was read, and what is to become of it: what is read for a decision, or written, must still be so. */
-export class HashDraft {
-  read: ReadonlyMap<string, string>;
-  readonly #expected = new Map<string, string | undefined>();
-  readonly #written = new Map<string, string | undefined>();
-  /** Of the team's other keys. */
-  readonly further: Write[] = [];
-
-  constructor(read: ReadonlyMap<string, string>) {
-    this.read = read;
-  }
-
-  get(field: string): string | undefined {
-    this.#expected.set(field, this.read.get(field));
-    return this.#written.has(field) ? this.#written.get(field) : this.read.get(field);
-  }
-
-  /** Further fields, which were read later. */
-  know(fields: ReadonlyMap<string, string>): void {
-    this.read = new Map([...fields, ...this.read]);
-  }
-
-  /** Without depending on it. */
-  peek(field: string): string | undefined {
-    return this.#written.has(field) ? this.#written.get(field) : this.read.get(field);
-  }
-
-  put(field: string, text: string): void {
-    if (this.peek(field) === text) return;
-    this.get(field);
-    this.#written.set(field, text);
-  }
-
-  remove(field: string): void {
-    if (this.peek(field) === undefined) return;
-    this.get(field);
-    this.#written.set(field, undefined);
-  }
-
-  get isChanged(): boolean {
-    return this.#written.size > 0 || this.further.length > 0;
-  }
-
-  get expected(): readonly (readonly [suffix: string, field: string, text: string | undefined])[] {
-    return [...this.#expected].map(([field, text]) => ['', field, text] as const);
-  }
-
-  get writes(): readonly Write[] {
-    const put = [...this.#written].flatMap(([field, text]) => (text === undefined ? [] : [field, text]));
-    const gone = [...this.#written].flatMap(([field, text]) => (text === undefined ? [field] : []));
-    return [...manyWrites('HDEL', '', gone), ...manyWrites('HSET', '', put), ...this.further];
-  }
-}
-
-/** Lua passes some thousands of arguments at most. */
-const ARGUMENTS_MAX = 1000;
-
-/** One command in as many as its arguments need. */
-export function manyWrites(command: string, suffix: string, args: readonly string[]): Write[] {
-  const writes: Write[] = [];
-  for (let at = 0; at < args.length; at += ARGUMENTS_MAX) writes.push([command, suffix, ...args.slice(at, at + ARGUMENTS_MAX)]);
-  return writes;
-}
 
 /** Of what a change is decided on. */
 interface DraftedTeam extends OpenTeam {
