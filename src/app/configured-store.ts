@@ -11,7 +11,7 @@ import { storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreCreation } from '../ports/store.ts';
 import { openStore } from '../stores/open.ts';
-import { openMachineClock } from '../stores/store-clock.ts';
+import { openMachineClock } from '../stores/records/store-clock.ts';
 
 /** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -28,7 +28,7 @@ import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { recordRefusals } from '../stores/records/record-refusals.ts';
-import { openMachineClock } from '../stores/store-clock.ts';
+import { openMachineClock } from '../stores/records/store-clock.ts';
 import { openAwaited, storeOptionsOf } from './configured-store.ts';
 import { openTelemetryOf } from './configured-telemetry.ts';
 import { pairsOf } from './engine-settings.ts';

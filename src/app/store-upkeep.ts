@@ -22,7 +22,7 @@ export { backUpStore } from '../stores/open-reader.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { dayOf } from '../domain/period.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
-import { beginClock, openMachineClock } from '../stores/store-clock.ts';
+import { beginClock, openMachineClock } from '../stores/records/store-clock.ts';
 import { SILENT } from './configured-store.ts';
 
 /** Rejects with a `StoreError` if the store cannot be read. */

@@ -7,7 +7,7 @@ import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '..
 import type { PluginLedger, WholeStoreParts } from '../../ports/plugin.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
-import { beginClock, storeClock } from '../store-clock.ts';
+import { beginClock, storeClock } from './store-clock.ts';
 import { assertComplete } from './copy-mark.ts';
 import { UsageEvents } from './usage-events.ts';
 

@@ -17,7 +17,7 @@ export class InTurn {
 }
 
 /** Counts what has begun, so that closing can wait for its end. */
-export class InFlight {
+export class UnderWay {
   #count = 0;
   #onEnd: (() => void) | undefined = undefined;
 

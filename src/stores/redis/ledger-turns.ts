@@ -8,7 +8,7 @@ import { windowAt } from '../../domain/period.ts';
 import { WINDOWS } from '../../domain/window-limits.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import { within } from './failure-cause.ts';
-import { InFlight } from './in-turn.ts';
+import { UnderWay } from './in-turn.ts';
 import { groupKey } from './redis-keys.ts';
 import { callServer } from './server-call.ts';
 import type { Servers } from './server-call.ts';
@@ -72,7 +72,7 @@ export class LedgerTurns implements Ledger {
   #untilMs = 0;
   #turn: NodeJS.Immediate | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
-  readonly #inFlight = new InFlight();
+  readonly #underWay = new UnderWay();
   #closed = false;
   #bounds = { untilMs: 0, text: '' };
 
@@ -129,11 +129,11 @@ export class LedgerTurns implements Ledger {
   async close(): Promise<void> {
     this.#closed = true;
     this.flush();
-    await this.#inFlight.ended();
+    await this.#underWay.ended();
   }
 
   #send(call: LedgerCall): void {
-    void this.#inFlight.track(this.#sent(call));
+    void this.#underWay.track(this.#sent(call));
   }
 
   async #sent(call: LedgerCall): Promise<void> {
@@ -175,7 +175,7 @@ export class LedgerTurns implements Ledger {
         if (answer.kind === 'look' || answer.kind === 'bounds') {
           // So are all that follow.
           const again = { ...call, groups: [group.slice(j)], rounds: call.rounds + 1, nowMs: answer.kind === 'bounds' ? now : undefined };
-          void this.#inFlight.track(this.#again(again));
+          void this.#underWay.track(this.#again(again));
           break;
         }
         asked.answered(answer.kind === 'failed' ? this.#failure(answer.message!) : answer, now);

@@ -6,7 +6,7 @@ import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import { causeOf, within } from './failure-cause.ts';
 import type { RunFunction } from './function-library.ts';
-import { InFlight } from './in-turn.ts';
+import { UnderWay } from './in-turn.ts';
 import { eachServer } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { digestKey, groupKey } from './redis-keys.ts';
@@ -57,7 +57,7 @@ export class RedisLink {
   /** Why the last attempt to connect failed, if known; `undefined` while connected. To be read only. */
   lastCause: string | undefined = undefined;
   readonly #options: RedisLinkOptions;
-  readonly #inFlight = new InFlight();
+  readonly #underWay = new UnderWay();
   #closed = false;
   #defectLoggedAtMs = -Infinity;
   #demotedAtMs = -Infinity;
@@ -88,7 +88,7 @@ export class RedisLink {
     if (this.#closed) throw this.#unanswered(CLOSED);
     const untilMs = performance.now() + this.servers.timeoutMs;
     const running = callServer<{ readonly kind: Compared }>(this.servers, { ...call, untilMs });
-    const reply = await this.#inFlight.track(running);
+    const reply = await this.#underWay.track(running);
     if (isUnavailable(reply)) throw this.#unanswered(reply);
     return reply.kind;
   }
@@ -97,7 +97,7 @@ export class RedisLink {
   async ask<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T> {
     if (this.#closed) throw this.#unanswered(CLOSED);
     try {
-      return await this.#inFlight.track(command(this.redis));
+      return await this.#underWay.track(command(this.redis));
     } catch (error) {
       throw error instanceof StoreError ? error : this.#unanswered({ kind: 'unavailable', cause: this.#cause(error) });
     }
@@ -112,7 +112,7 @@ export class RedisLink {
   /** Waits for calls in flight; starts no new ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#inFlight.ended();
+    await this.#underWay.ended();
     try {
       await within(this.redis.quit(), this.#options.commandTimeoutMs);
     } catch {

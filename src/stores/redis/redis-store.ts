@@ -10,7 +10,7 @@ import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { UsageEvents } from '../records/usage-events.ts';
 import { RowHistory } from '../records/usage-rows.ts';
-import { beginClocks, judgedClock, storeClock } from '../store-clock.ts';
+import { beginClocks, judgedClock, storeClock } from '../records/store-clock.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
 import { mayLoadLater, RedisFunctions } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';

@@ -3,7 +3,7 @@
 import { agree, ClockJudge } from '../../domain/clock-judge.ts';
 import type { ClockMark, ClockSource } from '../../domain/clock-judge.ts';
 import type { Clock, ClockStep } from '../../ports/clock.ts';
-import type { ClocksOfStore } from '../store-clock.ts';
+import type { ClocksOfStore } from '../records/store-clock.ts';
 import { mastersOf, nameOf } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { CLOCK_KEY } from './redis-keys.ts';

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { ReportFinding } from '../../ports/whole-accounts.ts';
-import { beginClock, openMachineClock } from '../store-clock.ts';
+import { beginClock, openMachineClock } from '../records/store-clock.ts';
 import { openAlone, openDatabase } from './open-database.ts';
 import { assertOurs, createTables, ERASING, ERASING_BUT_USAGE, isEmpty, NOT_ERASED, numberOf, SHARED } from './schema.ts';
 import { wholeFile } from './sqlite-store.ts';

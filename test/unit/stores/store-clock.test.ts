@@ -6,7 +6,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { ClockMarks } from '../../../src/stores/store-clock.ts';
+import { ClockMarks } from '../../../src/stores/records/store-clock.ts';
 import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { teamUnderTest } from '../../../src/testing/store/team-under-test.ts';

@@ -1,12 +1,12 @@
 // The clock of a store: its machine's, or those of its servers. The store has the latest time that it has seen, by which every process
 // judges, and which clock was found wrong, so that a process that starts does not believe it.
-import { aheadMs, agree, JudgedClock, stepText } from '../domain/clock-judge.ts';
-import type { ClockMark } from '../domain/clock-judge.ts';
-import { SHARED_RECORDS } from '../domain/shared-records.ts';
-import { answered, answering } from '../domain/store-unavailable.ts';
-import type { AcceptedClock, Clock, ClocksApart, ClockStep, StoreClock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { RecordName, RecordSpace } from '../ports/record-space.ts';
+import { aheadMs, agree, JudgedClock, stepText } from '../../domain/clock-judge.ts';
+import type { ClockMark } from '../../domain/clock-judge.ts';
+import { SHARED_RECORDS } from '../../domain/shared-records.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
+import type { AcceptedClock, Clock, ClocksApart, ClockStep, StoreClock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
 
 /** What a store goes by. Reading and writing fail with a `StoreError`. */
 export interface ClocksOfStore {
