@@ -27,7 +27,7 @@ import type { EndedPeriod, RunningPeriod } from '../ports/usage-history.ts';
 import { WindowCounts } from './counter.ts';
 import { KeyAccount } from './key-account.ts';
 import type { KeyUsed } from './key-account.ts';
-import { nearestRate, periodRefusal, rateRefusal, takePlaces, tooSmallWindow, windowRefusal, windowStandings } from './limit.ts';
+import { nearestRate, periodRefusal, rateRefusal, takeTickets, tooSmallWindow, windowRefusal, windowStandings } from './limit.ts';
 import type { LimitedSubject } from './limit.ts';
 import { Slots } from './rate.ts';
 import { countTag, TagAccount } from './tag-account.ts';
@@ -106,7 +106,7 @@ export class Account {
   readonly #held = { characters: 0, ofAllowance: 0, micro: 0 };
   /** No lease ends before. */
   #leaseDueMs = Infinity;
-  /** Whether the counts (of which `period` is rarely written), and the team's record, differ from what is stored. */
+  /** Whether the counts (of which `period` is seldom written), and the team's record, differ from what is stored. */
   isChanged = false;
   isPeriodChanged = false;
   isTeamChanged = false;
@@ -160,7 +160,7 @@ export class Account {
     this.#archivePeriod(Math.max(startMs, Math.min(endMs, nowMs)));
   }
 
-  /** With the plan that it has had at last. Idle teams with short periods would fill the store: one without use is not kept. */
+  /** With the plan that it has had at last. Idle teams with short periods would fill the store: one without use goes. */
   #archivePeriod(endMs: number): void {
     const { anchorMs: _anchor, ...period } = this.counts.period;
     const { number, addedMicro, deductedMicro } = period;
@@ -206,7 +206,7 @@ export class Account {
     const subjects = this.#subjects(key, tag);
     const placed = this.#judge(request, key, subjects, reserves, nowMs);
     const reserved = placed.kind === 'admitted' ? placed.reservation?.characters : undefined;
-    const tickets = takePlaces(subjects, reserved ?? 0, nowMs);
+    const tickets = takeTickets(subjects, reserved ?? 0, nowMs);
     if (tag !== undefined) {
       tag.uses.inPeriod.used += reserved ?? 0;
       this.#keepTag(tag);

@@ -85,7 +85,7 @@ export function periodRefusal(subjects: readonly LimitedSubject[], characters: n
 }
 
 /** Counts a request that is admitted this far, with what it reserves. Returns the tickets with which characters come back. */
-export function takePlaces(subjects: readonly LimitedSubject[], characters: number, nowMs: number): WindowTickets | undefined {
+export function takeTickets(subjects: readonly LimitedSubject[], characters: number, nowMs: number): WindowTickets | undefined {
   let tickets: Partial<Record<WindowSubject, number>> | undefined;
   for (const { name, rate, slots, windows, counts } of subjects) {
     if (rate !== undefined) slots.take(nowMs);

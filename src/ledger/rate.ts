@@ -136,9 +136,9 @@ export class Slots {
 
   /** Moves the entries to the front, doubling the space unless that already frees half of it. */
   #makeRoom(): void {
-    const kept = this.packed();
-    const bytes = kept.length * 2 > this.#bytes.length ? new Uint8Array(this.#bytes.length * 2) : this.#bytes;
-    bytes.set(kept);
+    const packed = this.packed();
+    const bytes = packed.length * 2 > this.#bytes.length ? new Uint8Array(this.#bytes.length * 2) : this.#bytes;
+    bytes.set(packed);
     this.#newestAt -= this.#start;
     this.#end -= this.#start;
     this.#start = 0;

@@ -1,4 +1,4 @@
-// Checks what a store has of documents: records, files, places in the queue, sums, and what is reserved; and says how each fault is
+// Checks what a store has of documents: records, files, positions in the queue, sums, and what is reserved; and says how each fault is
 // mended.
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, answering, isUnavailable } from '../domain/store-unavailable.ts';

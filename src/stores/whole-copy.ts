@@ -28,8 +28,8 @@ const NO_COUNTS = {
   allowanceUsed: 0,
   glossaryBytes: 0,
   auditEntries: 0,
-  /** Deleted teams whose usage was kept. */
-  keptUsages: 0,
+  /** Deleted teams of which usage is left. */
+  usagesOnly: 0,
   events: 0,
 };
 
@@ -57,7 +57,7 @@ interface CopyWatch {
 export async function copyStore(source: WholeStore, target: WholeStore, { onProgress, stillAlone }: CopyWatch): Promise<StoreTally> {
   const report: ReportFinding = ({ teamId, detail }) => {
     const whose = teamId === undefined ? '' : `team ${teamId}: `;
-    throw new StoreError(`the source has a fault (${whose}${detail}): run "lingate store check" on it, and copy a store that is sound`);
+    throw new StoreError(`the source has a fault (${whose}${detail}): run "lingate store check" on it, and copy a store without faults`);
   };
   const from = new Tally();
   await from.read(source, report, async (read, attach, teams) => {
@@ -127,8 +127,8 @@ class Tally {
       await onTeam(account, attach, this.#counts.teams);
     }
     for await (const account of store.deleted()) {
-      this.#counts.keptUsages++;
-      this.#other(keptUsage(account));
+      this.#counts.usagesOnly++;
+      this.#other(usageLeft(account));
       await onTeam(account, [], this.#counts.teams);
     }
     for await (const entry of store.audit()) {
@@ -194,7 +194,7 @@ function comparable(account: WholeAccount): unknown {
 }
 
 /** Of a deleted team: its charges and periods, without names. */
-function keptUsage(account: WholeAccount): unknown {
+function usageLeft(account: WholeAccount): unknown {
   const { teamId, createdAtMs, plan, limits } = account.team;
   const keys = account.keys.map(({ keyId, mode, createdAtMs: madeAtMs }) => ({ keyId, mode, madeAtMs }));
   return { teamId, createdAtMs, plan, limits, keys, charges: sortedCharges(account), ended: usedPeriods(account) };

@@ -40,7 +40,7 @@ export class WholeStore {
     }
   }
 
-  /** Deleted teams whose usage is kept: they are in the history only. */
+  /** Deleted teams of which usage is left: they are in the history only. */
   async *deleted(): AsyncGenerator<WholeAccount> {
     const teams = this.#pages(async (page) => answered(await this.store.history.pageDays(page, NONE)).map(({ team }) => team));
     for await (const { teamId } of teams) {
@@ -111,7 +111,7 @@ export class WholeStore {
     await this.#ownCheck?.(report);
     for (const name of await this.#eventsNotDue()) {
       const { id, teamId } = eventOfRecord(name);
-      report({ what: 'event', teamId, detail: `event ${id} is kept, but will never be sent` });
+      report({ what: 'event', teamId, detail: `event ${id} is stored, but will never be sent` });
     }
   }
 

@@ -82,7 +82,7 @@ async function copiesAreEqual({ clock, openEmpty }: Scene): Promise<void> {
   await fillStore(source, clock);
   expect(await findingsIn(source)).toEqual([]);
   const tally = await copied(source, first);
-  expect(tally).toMatchObject({ teams: 2, keys: 6, glossaries: 1, keptUsages: 1, openReservations: 4, periods: 1 });
+  expect(tally).toMatchObject({ teams: 2, keys: 6, glossaries: 1, usagesOnly: 1, openReservations: 4, periods: 1 });
   for (const count of [tally.characters, tally.days, tally.auditEntries, tally.events, tally.allowanceUsed]) expect(count).toBeAtLeast(1);
   expect(await copied(first, second)).toEqual(tally);
   for (const store of [first, second]) expect(await findingsIn(store)).toEqual([]);
@@ -102,13 +102,13 @@ async function copyGoesOn({ clock, openEmpty }: Scene): Promise<void> {
 
 async function firstAnswers(
   store: WholePluginStore,
-  { quota, prepaid, limited, lateId, openId, dictionaryId }: Filled,
+  { quota, prepaid, limited, delayedId, openId, dictionaryId }: Filled,
 ): Promise<unknown[]> {
   const answers: unknown[] = [];
   const byKey = quota.withKey(limited.keyId);
   // The key has one slot left in this second, and room for 340 characters.
   for (const requestId of ['r1', 'r2']) answers.push(await byKey.admit({ ...TAGGED, requestId, scope: 'translate:text' }, store));
-  answers.push(await quota.commit(lateId, store), await quota.release(openId, store), await quota.commit(lateId, store));
+  answers.push(await quota.commit(delayedId, store), await quota.release(openId, store), await quota.commit(delayedId, store));
   answers.push(await store.teams.updateTeam(prepaid.teamId, { name: 'Other', once: { ...CHANGE.once, request: 'another' } }));
   answers.push(await store.keys.find(limited.digest), await store.records.readBlob(quota.teamId, dictionaryId));
   answers.push(await store.idempotency.claim({ id: 'contract', request: 'r', recordId: 'x', holder: 'h', leaseMs: 1, teamId: undefined }));
@@ -149,7 +149,7 @@ async function copyIsMarked({ clock, openEmpty }: Scene): Promise<void> {
   expect(await target.history.pageDays({ after: undefined, limit: 9, search: undefined }, { from: 0, to: 1 })).toEqual([]);
   expect(await target.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 9 })).toEqual([]);
   expect(await target.outbox.pending()).toBe(0);
-  expect(await copied(source, target)).toMatchObject({ teams: 2, keptUsages: 1 });
+  expect(await copied(source, target)).toMatchObject({ teams: 2, usagesOnly: 1 });
 }
 
 async function accountIn(store: WholePluginStore, teamId: string): Promise<WholeAccount> {

@@ -33,11 +33,11 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, plain(member)]));
 }
 
-/** The members of `actual` that `wanted` has, at every depth. */
-function asFarAs(wanted: unknown, actual: unknown): unknown {
-  if (typeof wanted !== 'object' || wanted === null || typeof actual !== 'object' || actual === null) return actual;
-  if (Array.isArray(wanted)) return Array.isArray(actual) ? actual.map((entry, index) => asFarAs(wanted[index], entry)) : actual;
+/** The members of `actual` that `expected` has, at every depth. */
+function asFarAs(expected: unknown, actual: unknown): unknown {
+  if (typeof expected !== 'object' || expected === null || typeof actual !== 'object' || actual === null) return actual;
+  if (Array.isArray(expected)) return Array.isArray(actual) ? actual.map((entry, index) => asFarAs(expected[index], entry)) : actual;
   const members = actual as Readonly<Record<string, unknown>>;
-  const names = Object.keys(wanted).filter((name) => Object.hasOwn(members, name));
-  return Object.fromEntries(names.map((name) => [name, asFarAs((wanted as Record<string, unknown>)[name], members[name])]));
+  const names = Object.keys(expected).filter((name) => Object.hasOwn(members, name));
+  return Object.fromEntries(names.map((name) => [name, asFarAs((expected as Record<string, unknown>)[name], members[name])]));
 }

@@ -18,10 +18,10 @@ export function scriptedFiles(
   texts: RightAnswer,
   { billed = (file) => file.length, unreadyFor = 1 }: ScriptedFilesOptions = {},
 ): RightAnswer {
-  const kept = new Map<string, { readonly file: string; readonly translated: string; asked: number }>();
+  const uploaded = new Map<string, { readonly file: string; readonly translated: string; asked: number }>();
   return (request) => {
     const [, id = '', isResult] = /^\/v2\/document\/(\w+)(\/result)?$/.exec(request.path) ?? [];
-    const known = kept.get(id);
+    const known = uploaded.get(id);
     if (known !== undefined) {
       if (isResult !== undefined) return known.translated;
       const isDone = known.asked++ >= unreadyFor;
@@ -29,12 +29,12 @@ export function scriptedFiles(
         isDone ? { document_id: id, status: 'done', billed_characters: billed(known.file) } : { status: 'translating' },
       );
     }
-    const download = kept.get(/^\/download_file\/(\w+)\.\w+$/.exec(request.path)?.[1] ?? '');
+    const download = uploaded.get(/^\/download_file\/(\w+)\.\w+$/.exec(request.path)?.[1] ?? '');
     if (download !== undefined) return download.translated;
     if (request.path !== '/v2/document' && request.path !== '/translate_file') return texts(request);
     const { file, fields } = formIn(request);
-    const newId = `D${kept.size + 1}`;
-    kept.set(newId, { file, translated: scriptedFile(file, fields['target_lang'] ?? fields['target'] ?? ''), asked: 0 });
+    const newId = `D${uploaded.size + 1}`;
+    uploaded.set(newId, { file, translated: scriptedFile(file, fields['target_lang'] ?? fields['target'] ?? ''), asked: 0 });
     return JSON.stringify(
       request.path === '/v2/document'
         ? { document_id: newId, document_key: 'K'.repeat(64) }

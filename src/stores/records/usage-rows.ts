@@ -19,7 +19,7 @@ import type { WholeAccount } from '../../ports/whole-accounts.ts';
 
 /** What is stored of a team's usage. */
 export interface UsageRows extends Pick<WholeAccount, 'team' | 'ended' | 'openingMicro' | 'charges'> {
-  /** `undefined` if only the usage is kept. */
+  /** `undefined` if only the usage is left. */
   readonly period: Omit<RunningPeriod, 'anchorMs'> | undefined;
   /** In order of creation. */
   readonly keys: readonly KeyRecord[];
@@ -53,7 +53,7 @@ export function keysIn(charges: readonly ChargeRow[], number: number): Pick<KeyD
 
 type PeriodRows = Omit<UsageRows, 'keys'> & { readonly keys: readonly Pick<KeyRecord, 'keyId' | 'mode'>[] };
 
-/** Oldest first. What is settled late lowers the balance of the period in which it was reserved, and all since. */
+/** Oldest first. What is settled after its period lowers the balance of the period in which it was reserved, and all since. */
 function periodsOf({ team, keys, charges, ended, period: running, openingMicro, firstOpen }: PeriodRows): PeriodUse[] {
   const tests = new Set(keys.filter(({ mode }) => mode === 'test').map(({ keyId }) => keyId));
   const byPeriod = Map.groupBy(charges, ({ period }) => period);

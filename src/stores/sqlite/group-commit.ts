@@ -161,7 +161,7 @@ export class GroupCommit {
     this.#scheduled = false;
     clearTimeout(this.#lingering);
     this.#lingering = undefined;
-    if (this.#queue.length > 0 && this.#queue[0]!.deadlineMs <= performance.now()) this.#dropLate();
+    if (this.#queue.length > 0 && this.#queue[0]!.deadlineMs <= performance.now()) this.#dropOverdue();
     if (this.#queue.length > 0) {
       const fault = this.#away ?? this.#transaction.begin();
       // Randomized, so that two processes do not collide again and again at the lock.
@@ -179,7 +179,7 @@ export class GroupCommit {
   }
 
   /** Fails operations that are past their deadline without running them. The queue is ordered by deadline. */
-  #dropLate(): void {
+  #dropOverdue(): void {
     const monotonicMs = performance.now();
     const firstInTime = this.#queue.findIndex((entry) => entry.deadlineMs > monotonicMs);
     this.#conclude(this.#queue.splice(0, firstInTime === -1 ? this.#queue.length : firstInTime), 'busy');

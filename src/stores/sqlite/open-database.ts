@@ -123,7 +123,9 @@ function assertVersion(database: DatabaseSync): void {
 function setPragmas(database: DatabaseSync, path: string, durability: Durability): void {
   const mode = String(database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']);
   if (mode !== 'wal' && path !== IN_MEMORY) {
-    throw new StoreError(`${storeName(path)} is on a file system without shared memory (it kept journal mode ${mode}); use a local disk.`);
+    throw new StoreError(
+      `${storeName(path)} is on a file system without shared memory (it stays in journal mode ${mode}); use a local disk.`,
+    );
   }
   database.exec(`
     PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'};

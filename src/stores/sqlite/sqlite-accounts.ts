@@ -24,7 +24,7 @@ import type { Statements } from './statements.ts';
 /** About a kilobyte each. All are dropped when there are more. */
 const TEAMS_MAX = 10_000;
 
-type BooksRow = [
+type AccountRow = [
   no: number,
   record: string,
   balanceMicro: number,
@@ -54,9 +54,9 @@ type KeyRow = [no: number, record: string, lastUsedAtMs: number, newestMs: numbe
 
 const SQL = {
   version: tuples<[SQLOutputValue]>('PRAGMA data_version'),
-  team: tuples<BooksRow>(`SELECT t.no, t.record, b.balance_micro, b.period_no, b.period_start_ms, b.period_end_ms, b.anchor_ms,
-      b.added_micro, b.deducted_micro, b.used_characters, b.allowance_used, b.window_newest_ms, b.window
-    FROM teams t JOIN accounts b ON b.team = t.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
+  team: tuples<AccountRow>(`SELECT t.no, t.record, a.balance_micro, a.period_no, a.period_start_ms, a.period_end_ms, a.anchor_ms,
+      a.added_micro, a.deducted_micro, a.used_characters, a.allowance_used, a.window_newest_ms, a.window
+    FROM teams t JOIN accounts a ON a.team = t.no WHERE t.team_id = ? AND t.erasure = ${NOT_ERASED}`),
   open: tuples<HeldRow>(`SELECT o.request_id, o.until_ms, k.key_id, o.characters, o.price_micro, o.period_no, o.of_allowance, o.tickets, o.tag
     FROM operations o JOIN keys k ON k.no = o.key WHERE o.team = ?`),
   key: tuples<KeyRow>(`SELECT k.no, k.record, u.last_used_at_ms, u.window_newest_ms, u.window

@@ -147,7 +147,7 @@ function closeDatabase(database: DatabaseSync, log: Log): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (error) {
-    // Another process uses the file: the WAL is kept, and read by the next process that opens it.
+    // Another process uses the file: the WAL stays, and is read by the next process that opens it.
     log.warn('the WAL was not written back at the end', { cause: databaseFaultOf(error) ?? 'internal' });
   }
   database.close();

@@ -20,7 +20,7 @@ const ROWS_MAX = 500;
 const TRUNCATIONS_MAX = 20;
 const TRUNCATE_AGAIN_MS = 25;
 
-/** What a team has, by table and primary key. `stays`: kept usage. Blobs are deleted in pieces; settled ids are soon forgotten. */
+/** What a team has, by table and primary key. `stays`: usage that is to be left. Blobs are deleted in pieces; settled ids are soon forgotten. */
 const OWNED: readonly { readonly table: string; readonly key: string; readonly but?: string; readonly stays?: true }[] = [
   { table: 'records', key: 'team, kind, id', but: "AND kind <> 'periods'" },
   { table: 'key_accounts', key: 'team, key' },

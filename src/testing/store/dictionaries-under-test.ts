@@ -27,8 +27,8 @@ export function created(store: PluginStore, teamId: string, ...dictionaries: New
   return createdAs(store, glossaryOf(teamId, ...dictionaries));
 }
 
-export async function createdAs({ glossaries }: PluginStore, wanted: NewGlossary): Promise<GlossaryRecord> {
-  const creation = answered(await glossaries.create(wanted));
+export async function createdAs({ glossaries }: PluginStore, sent: NewGlossary): Promise<GlossaryRecord> {
+  const creation = answered(await glossaries.create(sent));
   if (creation.kind !== 'created') throw new Error(`expected a glossary, got ${JSON.stringify(creation)}`);
   return creation.glossary;
 }

@@ -48,8 +48,8 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
       expect(await one.glossaries.remove(team.teamId, glossary.glossaryId)).toBe(false);
       expect(await remove(one, team.teamId)).toBe(false);
     }
-    const late = glossaryOf(team.teamId, dictionary(DE));
-    expect(await store.glossaries.create(late)).toEqual({ kind: 'team_unknown' });
+    const afterwards = glossaryOf(team.teamId, dictionary(DE));
+    expect(await store.glossaries.create(afterwards)).toEqual({ kind: 'team_unknown' });
   });
 
   it('reservations open at the deletion are charged to nobody, however often settled, and nothing reappears', async ({ store, again }) => {
@@ -109,7 +109,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     }
   });
 
-  it('with `keepUsage`, days and closed periods are kept, without names, until a deletion without it', async ({ store, again, clock }) => {
+  it('with `keepUsage`, days and closed periods stay, without names, until a deletion without it', async ({ store, again, clock }) => {
     const { history } = again;
     const team = await teamUnderTest(store, { period: 'P1D' });
     const day = Math.floor(clock.nowMs() / DAY_MS);
@@ -146,7 +146,7 @@ export function erasureContract(it: AddStoreCase, subject: Subject): void {
     expect(await remove(store, team.teamId)).toBe(false);
   });
 
-  it('kept usage of deleted teams is listed with that of the others, page by page', async ({ store, again, clock }) => {
+  it('usage that is left of deleted teams is listed with that of the others, page by page', async ({ store, again, clock }) => {
     const { history } = again;
     const teams = [await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store), await teamUnderTest(store)];
     for (const team of teams) await team.use(10);

@@ -21,9 +21,9 @@ export interface Filled {
   readonly quota: TeamUnderTest;
   readonly prepaid: TeamUnderTest;
   readonly limited: NewKey;
-  /** Deleted, with its usage kept. */
+  /** Deleted, with its usage left. */
   readonly gone: TeamUnderTest;
-  readonly lateId: string;
+  readonly delayedId: string;
   readonly openId: string;
   readonly dictionaryId: string;
 }
@@ -50,7 +50,7 @@ export async function fillStore(store: PluginStore, clock: MovableClock): Promis
   expect(await recordRefusals(store.records, 400).add(teamId, { ...NO_REFUSALS, quota_exceeded: 3 }, clock.nowMs())).toBeUndefined();
   const { dictionaries } = await created(store, teamId, dictionary(DE), dictionary(FR));
   clock.step(6 * DAY_MS - 10_000);
-  const { requestId: lateId } = await quota.reserve(50);
+  const { requestId: delayedId } = await quota.reserve(50);
   const prepaid = await fillPrepaid(store);
   await gone.use(80);
   expect(answered(await store.teams.deleteTeam(gone.teamId, { keepUsage: true }, { ...BY, action: 'deleteTeam' }))).toBe(true);
@@ -60,7 +60,7 @@ export async function fillStore(store: PluginStore, clock: MovableClock): Promis
   await quota.withKey(limited.keyId).use(100, { ...TAGGED, scope: 'translate:text' });
   const { requestId: openId } = await quota.withKey(limited.keyId).reserve(60, { ...TAGGED, scope: 'translate:text' });
   await tests.reserve(9);
-  return { quota, prepaid, limited, gone, lateId, openId, dictionaryId: dictionaries[0]!.dictionaryId };
+  return { quota, prepaid, limited, gone, delayedId, openId, dictionaryId: dictionaries[0]!.dictionaryId };
 }
 
 async function fillPrepaid(store: PluginStore): Promise<TeamUnderTest> {

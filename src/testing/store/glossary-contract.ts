@@ -38,10 +38,10 @@ export function glossaryContract(it: AddStoreCase, subject: Subject): void {
   }) => {
     const { teamId } = await teamUnderTest(store, { maxGlossaries: 2 });
     const several = [dictionary(FR), dictionary(['PT', 'PT-BR'], ENTRIES), dictionary(DE)];
-    const wanted = { ...glossaryOf(teamId, ...several), name: 'Pläne, “7” | EN' };
-    const { glossaryId, name } = wanted;
+    const sent = { ...glossaryOf(teamId, ...several), name: 'Pläne, “7” | EN' };
+    const { glossaryId, name } = sent;
     const record = { glossaryId, name, revision: 1, dictionaries: several.map(recordOf), createdAtMs: clock.nowMs() };
-    expect(await store.glossaries.create(wanted)).toEqual({ kind: 'created', glossary: record });
+    expect(await store.glossaries.create(sent)).toEqual({ kind: 'created', glossary: record });
     clock.step(5000);
     await created(store, teamId, dictionary(DE));
     for (const { glossaries } of [store, again]) {
@@ -97,7 +97,7 @@ export function glossaryContract(it: AddStoreCase, subject: Subject): void {
     },
   );
 
-  it('a team may have as many as its record allows; those above a lowered limit are kept and usable', async ({ store }) => {
+  it('a team may have as many as its record allows; those above a lowered limit stay and are usable', async ({ store }) => {
     const team = await teamUnderTest(store, { maxGlossaries: 1 });
     const { glossaryId } = await created(store, team.teamId, dictionary(DE));
     await refused(team, 1);
@@ -134,7 +134,10 @@ export function glossaryContract(it: AddStoreCase, subject: Subject): void {
 }
 
 export function dictionaryContract(it: AddStoreCase, subject: Subject): void {
-  it('a change is atomic: kept dictionaries keep their entries, removed ones are gone, the new order applies', async ({ store, again }) => {
+  it('a change is atomic: dictionaries that stay keep their entries, removed ones are gone, the new order applies', async ({
+    store,
+    again,
+  }) => {
     const { teamId } = await teamUnderTest(store);
     const [de, fr, it2, newFr] = [dictionary(DE), dictionary(FR), dictionary(IT), dictionary(FR, { a: '1', b: '2' })];
     const before = await created(store, teamId, de, fr);
@@ -252,7 +255,7 @@ export function dictionaryConcurrencyContract(it: AddStoreCase): void {
     }
   });
 
-  it.team('20 concurrent additions of a term over two instances are all kept', async ({ teamId }, { store, again }) => {
+  it.team('20 concurrent additions of a term over two instances all stay', async ({ teamId }, { store, again }) => {
     const { glossaryId } = await created(store, teamId, dictionary(DE, { first: '0' }));
     const terms = Array.from({ length: 20 }, (_, i) => `term ${i}`);
     await Promise.all(terms.map((term, i) => merge(i % 2 === 0 ? store : again, teamId, glossaryId, { [term]: 'x' })));

@@ -66,7 +66,7 @@ export function nextPlanContract(it: AddStoreCase, subject: Subject): void {
   });
 
   waiting(
-    'another length is counted from the end of the period, however late the next one begins',
+    'another length is counted from the end of the period, however long after it the next one begins',
     async (team) => {
       await play(subject, team, 'wait 120000; period 2040-01-15T12:01:50Z 2040-01-15T12:02:15Z');
       expect((await team.usage()).team.plan).toBe('big');

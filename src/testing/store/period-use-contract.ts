@@ -94,7 +94,7 @@ export function periodUseContract(it: AddStoreCase, subject: Subject): void {
   it.team('days and periods have the same total', { period: 'PT7H' }, async (team) => {
     let charged = 0;
     for (let n = 1; n <= 12; n++) {
-      await play(subject, team, `use ${n}; hold late ${100 * n} for ${DAY_MS}; wait ${5 * 3_600_000}; commit late`);
+      await play(subject, team, `use ${n}; hold delayed ${100 * n} for ${DAY_MS}; wait ${5 * 3_600_000}; commit delayed`);
       charged += 101 * n;
     }
     subject.clock.step(7 * 3_600_000);
@@ -144,35 +144,39 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
     'what was reserved in a period and settled later is spent in that period, at the price it was reserved at',
     SHORT_CREDIT,
     async (team) => {
-      await play(subject, team, 'hold late 10; wait 2000; use 1');
+      await play(subject, team, 'hold delayed 10; wait 2000; use 1');
       await team.setLimits({ ...PREPAID, period: 'PT2S', minorPerMillion: 1 });
-      await play(subject, team, 'commit late 4; use 3');
+      await play(subject, team, 'commit delayed 4; use 3');
       await expectCredits(team, [0, 1_000_000, 0, 10_000, 990_000], [990_000, 0, 0, 2503, 987_497]);
       expect((await all(team)).map(({ requests }) => requests)).toEqual([1, 2]);
     },
   );
 
-  it.team('periods are closed in order, because what is settled late changes the balances since', SHORT_CREDIT, async (team) => {
-    await play(subject, team, 'hold late 10 for 60000; wait 2000; use 1; wait 2000; use 2');
-    expect((await closed(team)).includes(true)).toBe(false);
-    await play(subject, team, 'commit late');
-    expect(await closed(team)).toEqual([true, true, false]);
-    await expectCredits(team, [0, 1_000_000, 0, 25_000, 975_000], [975_000, 0, 0, 2500, 972_500], [972_500, 0, 0, 5000, 967_500]);
-  });
+  it.team(
+    'periods are closed in order, because what is settled after its period changes the balances since',
+    SHORT_CREDIT,
+    async (team) => {
+      await play(subject, team, 'hold delayed 10 for 60000; wait 2000; use 1; wait 2000; use 2');
+      expect((await closed(team)).includes(true)).toBe(false);
+      await play(subject, team, 'commit delayed');
+      expect(await closed(team)).toEqual([true, true, false]);
+      await expectCredits(team, [0, 1_000_000, 0, 25_000, 975_000], [975_000, 0, 0, 2500, 972_500], [972_500, 0, 0, 5000, 967_500]);
+    },
+  );
 
-  it.team('a period in which only credit was moved is kept, one without anything is not', SHORT_CREDIT, async (team) => {
+  it.team('a period in which only credit was moved stays, one without anything does not', SHORT_CREDIT, async (team) => {
     await play(subject, team, 'wait 2000; touch; wait 2000');
     await add(team, 5);
     await add(team, -5);
     subject.clock.step(2000);
-    const kept = (await all(team)).slice(0, -1).filter(({ credit }) => credit.addedMicro > 0);
-    expect(kept).toMatchObject([0, 0].map(() => ({ characters: 0, requests: 0, closed: true })));
+    const moved = (await all(team)).slice(0, -1).filter(({ credit }) => credit.addedMicro > 0);
+    expect(moved).toMatchObject([0, 0].map(() => ({ characters: 0, requests: 0, closed: true })));
   });
 
   it.team('so is one that cannot be closed yet', SHORT_CREDIT, async (team) => {
-    await play(subject, team, 'hold late 1 for 60000; wait 2000');
+    await play(subject, team, 'hold delayed 1 for 60000; wait 2000');
     expect(await all(team)).toMatchObject([0, 0].map(() => ({ characters: 0, closed: false })));
-    await play(subject, team, 'release late');
+    await play(subject, team, 'release delayed');
     expect(await closed(team)).toEqual([true, false]);
   });
 
@@ -207,7 +211,7 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
   );
 
   it.team(
-    'a deleted team whose usage was kept has its periods in the page, with the credit that was left',
+    'a deleted team whose usage stays has its periods in the page, with the credit that was left',
     { ...PREPAID, period: 'P1D', balanceMicro: 50_000 },
     async (team) => {
       const { teams } = subject.store;

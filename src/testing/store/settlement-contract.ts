@@ -1,4 +1,4 @@
-// Part of the store contract: every reservation is settled exactly once, in whole or in part, whatever is repeated or arrives late; an id is
+// Part of the store contract: every reservation is settled exactly once, in whole or in part, whatever is repeated or is delayed; an id is
 // known while its reservation is open.
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
@@ -172,7 +172,7 @@ export function partContract(it: AddStoreCase, subject: Subject): void {
     async (team) => {
       const { history } = subject.store;
       const from = dayOf(subject.clock.nowMs());
-      await play(subject, team, `hold a 10; commit a 4; hold late 1000 for ${2 * DAY_MS}; wait ${DAY_MS}; commit late 30`);
+      await play(subject, team, `hold a 10; commit a 4; hold delayed 1000 for ${2 * DAY_MS}; wait ${DAY_MS}; commit delayed 30`);
       expect(await team.usage()).toMatchObject({ characters: 0, keys: [{ characters: 0, requests: 0 }] });
       expect(await team.standing()).toMatchObject({ usedCharacters: 0, ...NOTHING_HELD });
       await play(subject, team, `wait ${DAY_MS}; hold a 10; commit a 0; hold a 10; commit a 0; wait ${DAY_MS}; hold a 10; commit a 1`);

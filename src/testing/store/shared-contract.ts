@@ -184,21 +184,21 @@ export function idempotencyContract(it: AddStoreCase, subject: Subject): void {
     expect(await there().claim(later)).toEqual(claimed(later.recordId));
   });
 
-  it('the deletion of a team forgets what concerns it, and later answers about it are not kept', async () => {
+  it('the deletion of a team forgets what concerns it, and later answers about it are not stored', async () => {
     const team = await teamUnderTest(subject.store);
     const other = await teamUnderTest(subject.store);
     const { teamId } = team;
-    const [known, interrupted, late, foreign] = [
+    const [known, interrupted, delayed, foreign] = [
       claimOf('a', { teamId }),
       claimOf('a', { teamId }),
       claimOf('a'),
       claimOf('a', { teamId: other.teamId }),
     ];
-    for (const claim of [known, interrupted, late, foreign]) await here().claim(claim);
+    for (const claim of [known, interrupted, delayed, foreign]) await here().claim(claim);
     for (const claim of [known, foreign]) await here().finish(claim, '{}', claim.teamId);
     expect(await subject.store.teams.deleteTeam(teamId, { keepUsage: false })).toBe(true);
-    await here().finish(late, '{"name":"the team"}', teamId);
-    for (const claim of [known, interrupted, late]) {
+    await here().finish(delayed, '{"name":"the team"}', teamId);
+    for (const claim of [known, interrupted, delayed]) {
       const again = { ...claim, request: 'another', recordId: newId() };
       expect(await there().claim(again)).toEqual(claimed(again.recordId));
     }
@@ -223,7 +223,7 @@ export function secretsContract(it: AddStoreCase, subject: Subject): void {
     for (const one of [here(), there()]) expect([...((await one.agree(name, filled(99), HOUR_MS)) as Uint8Array)]).toEqual([...first!]);
   });
 
-  it('each name has a secret of its own, and every byte is kept', async () => {
+  it('each name has a secret of its own, and every byte stays', async () => {
     const [name, other] = [newName(), newName()];
     const all = Uint8Array.from({ length: 256 }, (_, i) => i);
     await here().agree(name, all, HOUR_MS);

@@ -80,7 +80,7 @@ export function teamsContract(it: AddStoreCase, subject: Subject): void {
     );
   });
 
-  it('a reference is kept beside the name, found by search, changed, and removed', async ({ store, again }) => {
+  it('a reference stands beside the name, found by search, changed, and removed', async ({ store, again }) => {
     const { teams } = store;
     const mark = newId().slice(-8);
     const named = { name: `Shop ${mark}`, reference: `K-${mark}/Ü` };

@@ -67,10 +67,10 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
   );
 
   withTests(
-    'each period has the whole allowance, and a late settlement stays in its own',
+    'each period has the whole allowance, and a delayed settlement stays in its own',
     { period: 'PT2S', ...TIGHT },
     async (team, tests) => {
-      await test(tests, 'use 10; hold late 15; hold expiring 5 for 3000; wait 2000; use 30; commit late; wait 1000; used 30; held 0');
+      await test(tests, 'use 10; hold delayed 15; hold expiring 5 for 3000; wait 2000; use 30; commit delayed; wait 1000; used 30; held 0');
       expect(await team.standing()).toMatchObject({ allowanceUsed: 30, allowanceHeld: 0 });
       await team.use(3);
       await expectPeriods(team, [25, 25, 25], [33, 30, 30]);
@@ -113,13 +113,13 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
     await test(tests, '21: quota_exceeded by characters=30/period');
   });
 
-  withTests('test characters are told apart whichever key used them, in every period', { period: 'PT2S' }, async (team, tests) => {
+  withTests('test characters are distinguished whichever key used them, in every period', { period: 'PT2S' }, async (team, tests) => {
     await live(team, 'use 3');
-    await test(tests, 'use 4; hold late 2; wait 2000; use 1; commit late');
+    await test(tests, 'use 4; hold delayed 2; wait 2000; use 1; commit delayed');
     await expectPeriods(team, [9, 6, 0], [1, 1, 0]);
   });
 
-  withTests('a deleted team whose usage was kept keeps both', TIGHT, async (team, tests) => {
+  withTests('a deleted team whose usage stays keeps both', TIGHT, async (team, tests) => {
     await test(tests, 'use 12; hold open 5');
     await team.use(3);
     answered(await subject.store.teams.deleteTeam(team.teamId, { keepUsage: true }));

@@ -10,7 +10,7 @@ import { play } from './steps.ts';
 import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
-/** Days that are certainly kept. */
+/** Days that are certainly there. */
 const KEPT_DAYS = 400;
 /** On which every case begins. */
 const FIRST = dayOf(START_MS);
@@ -98,7 +98,7 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
     expect(await subject.store.history.days(newId(), range)).toBeUndefined();
   });
 
-  it.team('days are kept for 400 days, without any other activity', async (team) => {
+  it.team('days stay for 400 days, without any other activity', async (team) => {
     await play(subject, team, `use 6; wait ${KEPT_DAYS * DAY_MS - LEASE_MS}`);
     await expectRows(team, [0, 0, 6, 1]);
     await team.use(7);
@@ -189,11 +189,11 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
     await expectRows(team, 0, ['acme', 0, 90, 1]);
   });
 
-  it.team('a deleted team has no tags, whether its usage is kept or not', async (team) => {
-    const kept = await teamUnderTest(subject.store);
+  it.team('a deleted team has no tags, whether its usage stays or not', async (team) => {
+    const staying = await teamUnderTest(subject.store);
     for (const [one, keepUsage] of [
       [team, false],
-      [kept, true],
+      [staying, true],
     ] as const) {
       await one.use(5, tagged('acme'));
       answered(await subject.store.teams.deleteTeam(one.teamId, { keepUsage }));

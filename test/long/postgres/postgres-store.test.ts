@@ -67,7 +67,7 @@ test('everything in it is copied to SQLite and back, with and without its teams'
   for (const teamId of [RICH.quota, RICH.credit]) expect(await store.teams.deleteTeam(teamId, { keepUsage: true })).toBe(true);
   const copied = await openPostgresStore(second, clock, WAIT_MS);
   expect(await copied.accounts.clear()).toBeUndefined();
-  await round('left.db', { teams: 1, keptUsages: 2 });
+  await round('left.db', { teams: 1, usagesOnly: 2 });
   const kept = async (of: PluginStore): Promise<unknown> => [
     answered(await of.history.periods(RICH.quota)),
     answered(await of.history.days(RICH.credit, { from: 0, to: 100_000 }))!.days,

@@ -245,7 +245,7 @@ describe.each([
     const expected = await left(source);
     await source.close();
     const tally = await copy(from, to);
-    expect(tally).toMatchObject({ teams: 1, keptUsages: 2 });
+    expect(tally).toMatchObject({ teams: 1, usagesOnly: 2 });
     const target = await open(to, clock);
     expect(await left(target)).toEqual(expected);
     expect(await target.teams.findTeam(quota)).toBeUndefined();
