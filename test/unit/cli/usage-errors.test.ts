@@ -14,7 +14,7 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
     'unknown command "frobnicate"; the commands are serve, reload, demo, team, key, tag, glossary, usage, invoices, plan, store, requests, documents, audit, memory, config, engine, routes, openapi.',
   ],
   ['--json team list', '', 'unknown flag --json; flags go after the command.'],
-  ['team', 'team', 'a command is missing; use one of create, list, show, update, delete.'],
+  ['glossary', 'glossary', 'a command is missing; use one of list, delete.'],
   ['team crate', 'team', 'unknown command "crate"; did you mean create?'],
   ['team --json', 'team', 'unknown flag --json; flags go after the command.'],
   ['team create --nmae x', 'team create', 'unknown flag --nmae; did you mean --name?'],
