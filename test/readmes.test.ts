@@ -121,13 +121,10 @@ describe('the operator’s manual', () => {
     expect([...led].toSorted()).toEqual(MANUAL_PAGES);
   });
 
-  test('names every command in its map', () => {
+  test('names the first word of every command in its map', () => {
     const table = /^## Commands\n([\s\S]*?)^## /m.exec(read('config/README.md'))![1]!;
-    const named = [...table.matchAll(/`([^`]+)`/g)].flatMap((match) => {
-      const words = match[1]!.split(/ · | /);
-      return [...words, ...words.map((word) => `${words[0]} ${word}`)];
-    });
-    expect([...COMMAND_NAMES].filter((name) => !named.includes(name))).toEqual([]);
+    const named = [...table.matchAll(/`(\w+)`/g)].map((match) => match[1]!);
+    expect(named.toSorted()).toEqual([...new Set([...COMMAND_NAMES].map((name) => name.split(' ', 1)[0]!))].toSorted());
   });
 });
 
