@@ -61,7 +61,7 @@ export const TEXT_EDITS: readonly TextEdit[] = [
     file: `${LUA}/settle.lua`,
     find: 'max(0, one.held - reserved)',
     replace: 'one.held',
-    part: 'settlement',
+    part: 'limits: team: characters',
   },
   {
     name: 'Lua: the rate is one request too many',
