@@ -91,6 +91,8 @@ export class RedisTeamErasure {
       rows.report(by, { before: { plan }, after: {} }, deletionEvent(teamId));
       account.endPeriodNow(nowMs);
       const { balanceMicro } = account.counts;
+      // Nothing must have been charged meanwhile.
+      draft.get(FIELD.balance);
       draft.put(FIELD.deleted, JSON.stringify({ teamId, keepUsage, createdAtMs, balanceMicro, plan, limits } satisfies DeletedTeam));
       for (const field of [FIELD.team, FIELD.period]) draft.remove(field);
       return true;

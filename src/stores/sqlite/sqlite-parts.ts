@@ -6,7 +6,7 @@ import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import type { GroupCommit } from './group-commit.ts';
-import type { OpenAccount, SqliteAccounts } from './sqlite-accounts.ts';
+import type { SqliteAccounts } from './sqlite-accounts.ts';
 import type { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SharedWrites } from './sqlite-records.ts';
 
@@ -36,18 +36,5 @@ export function onRows<T>(
   return group.run((nowMs) => {
     accounts.flush();
     return work(nowMs);
-  });
-}
-
-/** Runs `work` on a team's account, brought up to date and written; `undefined` if there is no such team. */
-export function onAccount<T>(
-  { group, accounts }: Pick<SqliteParts, 'group' | 'accounts'>,
-  teamId: string,
-  work: (team: OpenAccount & { readonly nowMs: number }) => T,
-): Promise<T | undefined | StoreUnavailable> {
-  return group.run((nowMs) => {
-    const open = accounts.account(teamId, nowMs);
-    accounts.flush();
-    return open && work({ ...accounts.account(teamId, nowMs)!, nowMs });
   });
 }

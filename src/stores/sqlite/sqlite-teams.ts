@@ -7,7 +7,7 @@ import { shownKey } from '../../ledger/key-account.ts';
 import type { FoundKey, KeyRecord, KeySearch, NewTeam, Team, TeamPage } from '../../ports/team-registry.ts';
 import type { OpenTeam, TeamSpace } from '../records/team-registry.ts';
 import { NOT_ERASED } from './schema.ts';
-import { onAccount, onRows } from './sqlite-parts.ts';
+import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import { prepared, tuples } from './statements.ts';
 import type { Statement, Statements } from './statements.ts';
@@ -21,11 +21,19 @@ export interface TeamRow {
 }
 
 type TeamColumns = [no: number, record: string, balanceMicro: number, erasure: number, openingMicro: number];
-type KeyColumns = [record: string, lastUsedAtMs: number | null];
+type KeyColumns = [
+  record: string,
+  lastUsedAtMs: number | null,
+  digest: KeyDigest | null,
+  newestMs: number | null,
+  window: Uint8Array<ArrayBuffer> | null,
+];
+type FoundColumns = [record: string, lastUsedAtMs: number | null, teamName: string];
 
 const TEAM = `SELECT t.no, t.record, coalesce(b.balance_micro, 0), t.erasure, t.opening_micro
   FROM teams t LEFT JOIN accounts b ON b.team = t.no WHERE`;
-const KEY = 'SELECT k.record, u.last_used_at_ms FROM keys k LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no';
+const FOUND = `SELECT k.record, u.last_used_at_ms, t.name FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED}
+  LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE`;
 // If the team before the page is gone, the page begins after where it was: ids are ULIDs.
 const pageOf = (which: string): string => `${TEAM} ${which} AND ($after IS NULL OR t.no > coalesce(
     (SELECT no FROM teams WHERE team_id = $after AND ${which}),
@@ -37,16 +45,13 @@ const pageOf = (which: string): string => `${TEAM} ${which} AND ($after IS NULL 
 const SQL = {
   one: tuples<TeamColumns>(`${TEAM} t.team_id = ?`),
   number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND erasure = ${NOT_ERASED}`),
-  keys: tuples<KeyColumns>(`${KEY} WHERE k.team = ? ORDER BY k.no`),
+  keys: tuples<KeyColumns>(`SELECT k.record, u.last_used_at_ms, k.digest, u.window_newest_ms, u.window FROM keys k
+    LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`),
   owner: tuples<[keyId: string, teamId: string, mode: KeyMode]>(`SELECT k.key_id, t.team_id, k.mode FROM keys k
     JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.digest = ?`),
-  byDigest: tuples<[...KeyColumns, teamName: string]>(`SELECT k.record, u.last_used_at_ms, t.name FROM keys k
-    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no
-    WHERE k.digest = ?`),
+  byDigest: tuples<FoundColumns>(`${FOUND} k.digest = ?`),
   // Not indexed, because an index would cost every key.
-  byDisplay: tuples<[...KeyColumns, teamName: string]>(`SELECT k.record, u.last_used_at_ms, t.name FROM keys k
-    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no
-    WHERE k.display = ? ORDER BY k.record ->> 'createdAtMs', k.key_id`),
+  byDisplay: tuples<FoundColumns>(`${FOUND} k.display = ? ORDER BY k.record ->> 'createdAtMs', k.key_id`),
 };
 
 type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts'>;
@@ -62,11 +67,15 @@ export class SqliteTeams implements TeamSpace {
   }
 
   view<T>(teamId: string, show: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable> {
-    return onAccount(this.#parts, teamId, show);
+    return this.#parts.group.run((nowMs) => {
+      const open = this.#parts.accounts.account(teamId, nowMs);
+      return open && show({ ...open, nowMs });
+    });
   }
 
+  /** The same: what is changed is written at the end of the transaction. */
   change<T>(teamId: string, decide: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable> {
-    return onAccount(this.#parts, teamId, decide);
+    return this.view(teamId, decide);
   }
 
   create(team: NewTeam, begin: (team: OpenTeam) => void): Promise<Team | StoreUnavailable> {
@@ -74,6 +83,7 @@ export class SqliteTeams implements TeamSpace {
       const { accounts } = this.#parts;
       const known = accounts.account(team.teamId, nowMs);
       if (known !== undefined) return known.account.shown();
+      if (this.find(team.teamId) !== undefined) throw new RangeError(`team ${team.teamId} was deleted; use another id.`);
       accounts.put({ ...team, createdAtMs: nowMs }, firstCounts(team.balanceMicro, nowMs));
       const made = accounts.account(team.teamId, nowMs)!;
       begin({ ...made, nowMs });
@@ -95,7 +105,7 @@ export class SqliteTeams implements TeamSpace {
   findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
     return onRows(this.#parts, (nowMs) => {
       const found = 'digest' in search ? this.#sql.byDigest.all(search.digest) : this.#sql.byDisplay.all(search.display);
-      return found.map(([record, lastUsedAtMs, teamName]) => ({ ...keyOf([record, lastUsedAtMs], nowMs), teamName }));
+      return found.map(([record, lastUsedAtMs, teamName]) => ({ ...keyOf(record, lastUsedAtMs, nowMs), teamName }));
     });
   }
 
@@ -126,7 +136,11 @@ export class SqliteTeams implements TeamSpace {
 
   /** In order of creation. */
   keys(no: number, nowMs: number): KeyRecord[] {
-    return this.#sql.keys.all(no).map((columns) => keyOf(columns, nowMs));
+    return this.keyRows(no).map(([record, lastUsedAtMs]) => keyOf(record, lastUsedAtMs, nowMs));
+  }
+
+  keyRows(no: number): KeyColumns[] {
+    return this.#sql.keys.all(no);
   }
 
   owner(digest: KeyDigest): KeyOwner | undefined {
@@ -140,6 +154,6 @@ function rowOf([no, record, balanceMicro, erasure, openingMicro]: TeamColumns): 
 }
 
 /** As lists show it at a moment. */
-function keyOf([record, lastUsedAtMs]: KeyColumns, nowMs: number): KeyRecord {
+function keyOf(record: string, lastUsedAtMs: number | null, nowMs: number): KeyRecord {
   return shownKey(JSON.parse(record) as KeyRecord, lastUsedAtMs || undefined, nowMs);
 }

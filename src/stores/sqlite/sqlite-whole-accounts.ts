@@ -1,5 +1,4 @@
 // Whole accounts in SQLite: read, written and cleared row by row, for checks, copies and repairs.
-import type { KeyDigest } from '../../domain/api-key.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import { Slots, slotsOf } from '../../ledger/rate.ts';
@@ -21,12 +20,6 @@ const REPLACED = ['keys', 'key_accounts', 'usage', 'operations', 'records'] as c
 const CLEARED = [...REPLACED, 'teams', 'accounts', 'blobs', 'pieces'] as const;
 
 const SQL = {
-  keys: tuples<
-    [record: string, digest: KeyDigest | null, lastUsedAtMs: number | null, newestMs: number | null, window: Uint8Array<ArrayBuffer> | null]
-  >(
-    `SELECT k.record, k.digest, u.last_used_at_ms, u.window_newest_ms, u.window FROM keys k
-     LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`,
-  ),
   records: tuples<[kind: string, id: string, value: string]>('SELECT kind, id, value FROM records WHERE team = ?'),
 };
 
@@ -93,7 +86,7 @@ export class SqliteWholeAccounts implements WholeAccounts {
       standing: account?.standing() ?? NOTHING,
       window: account?.counts.slots.entries() ?? [],
       windowCounts: ofKind('windows').map(({ id, value }) => ({ subject: id as WindowSubject, counts: JSON.parse(value) as StoredCounts })),
-      keys: this.#sql.keys.all(no).map(([record, digest, lastUsedAtMs, newestMs, window]): KeyContents => {
+      keys: this.#teams.keyRows(no).map(([record, lastUsedAtMs, digest, newestMs, window]): KeyContents => {
         const { teamId: _team, ...key } = JSON.parse(record) as KeyRecord;
         const { characters = 0, requests = 0 } = current.get(key.keyId) ?? {};
         return {

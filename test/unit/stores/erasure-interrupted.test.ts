@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { freshKey, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { created, DE, dictionary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
@@ -45,6 +45,8 @@ describe.each(['sqlite', 'redis'].flatMap((kind) => [false, true].map((keepUsage
       expect(await team.admit()).toEqual({ kind: 'key_unknown' });
       const names = keepUsage ? keys.map(({ digest }) => digest) : [team.teamId, ...keys.flatMap(({ keyId, digest }) => [keyId, digest])];
       expect(await placesOf(place.url, names)).toEqual([]);
+      const again = { teamId: team.teamId, name: 'Again', plan: 'p', limits: GENEROUS_QUOTA, balanceMicro: 0 };
+      if (keepUsage) await expect(store.teams.createTeam(again)).rejects.toThrow('was deleted; use another id');
       await store.close();
     });
 
