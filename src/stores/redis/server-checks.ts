@@ -62,7 +62,7 @@ async function optional<T>(reply: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export const LAYOUT = '9';
+export const LAYOUT = '10';
 
 /** Marks the data as Lingate's. Rejects with a `StoreError` if it is of another layout. */
 export async function checkLayout(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {
