@@ -18,12 +18,17 @@ export function forgetTeam(
   return answering(async () => {
     const ofTeam = async (table: 'events' | 'reported') =>
       [...answered(await records.list(SHARED_RECORDS, table))].filter(([id]) => id === teamId || id.startsWith(`${teamId} `));
-    const events = (await ofTeam('events')).filter(([, value]) => !outlivesTeam(value, keepUsage));
     const reported = await ofTeam('reported');
-    await writeInPieces(records, [
-      ...events.map(([id, value]) => EVENTS.remove(id, EVENTS.read(value))),
-      ...reported.map(([id]) => ({ remove: [{ table: 'reported', id }] as const })),
-    ]);
+    await writeInPieces(
+      records,
+      reported.map(([id]) => ({ remove: [{ table: 'reported', id }] as const })),
+    );
+    // After that: whoever still reports something of the team finds that this has changed.
+    const events = (await ofTeam('events')).filter(([, value]) => !outlivesTeam(value, keepUsage));
+    await writeInPieces(
+      records,
+      events.map(([id, value]) => EVENTS.remove(id, EVENTS.read(value))),
+    );
     answered((await idempotency.forgetTeam(teamId)) ?? true);
     answered((await audit.forgetNames(teamId)) ?? true);
     return undefined;

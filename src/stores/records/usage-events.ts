@@ -46,6 +46,8 @@ const REFUSED_AGAIN_MS = 10_000;
 const REPORTED_WITHIN_MS = 1000;
 /** How often a team is read again because another process has just reported something of it. */
 const ATTEMPTS_MAX = 5;
+/** How long a limit that has ended is remembered: another process may report a refusal of its last moment later. */
+const LIMIT_REMEMBERED_MS = 60_000;
 
 /** What has been reported of a team. */
 interface Reported {
@@ -270,7 +272,7 @@ function unreported(
   for (const one of ended.filter((each) => isRecent(each) && each.characters > 0))
     events.push({ id: eventIds.period(teamId, one), facts: { kind: 'period_closed', period: one } });
   events.push(...daysOf(teamId, days), ...creditOf(rules, team, reported.balanceMicro, balanceMicro, nowMs));
-  const limits = Object.fromEntries(Object.entries(reported.limits).filter(([, untilMs]) => untilMs > nowMs));
+  const limits = Object.fromEntries(Object.entries(reported.limits).filter(([, untilMs]) => untilMs + LIMIT_REMEMBERED_MS > nowMs));
   const limit = refused && newLimit(refused, periods, { ...reported, limits });
   if (limit !== undefined) {
     // Of the period of the refusal, if that has ended by now.

@@ -5,12 +5,18 @@ import { ReferenceData, referenceStore } from '../../../support/reference-store.
 import { eventRules } from '../../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../../src/domain/money.ts';
 import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
+import { SHARED_RECORDS } from '../../../../src/domain/shared-records.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
+import type { Ledger } from '../../../../src/ports/ledger.ts';
 import type { EventFacts, OutboxEvent } from '../../../../src/ports/outbox.ts';
+import type { RecordSpace } from '../../../../src/ports/record-space.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openStore } from '../../../../src/stores/open.ts';
+import { newEvent } from '../../../../src/stores/records/event-record.ts';
+import { forgetTeam } from '../../../../src/stores/records/forget-team.ts';
+import { UsageEvents } from '../../../../src/stores/records/usage-events.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
-import { PREPAID, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { newId, PREPAID, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import type { TeamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
@@ -166,4 +172,58 @@ test('a threshold that a charge reaches is found by the gateway that has charged
   const { requestId } = await subject.reserve(85);
   await subject.commit(requestId);
   await expect.poll(async () => answered(await store.outbox.pending()), { timeout: 5000 }).toBe(1);
+});
+
+test('what is reported of a team while it is forgotten does not stay', async () => {
+  const team = await teamOf({ characterLimit: 100 });
+  await team.use(85);
+  expect(await told()).toHaveLength(1);
+  const { teamId } = team;
+  const name = { table: 'reported', id: teamId } as const;
+  const [before] = answered(await store.records.read(SHARED_RECORDS, [name]));
+  const late = newEvent({ id: 'late', teamId, atMs: clock.nowMs(), facts: { kind: 'key_created', key: (await team.usage()).keys[0]! } });
+  const write = () =>
+    store.records.change(SHARED_RECORDS, [name], ([now]) => (now === before ? { result: true, ...late } : { result: false }));
+  const records: RecordSpace = {
+    ...store.records,
+    async list(group, table) {
+      const found = await store.records.list(group, table);
+      await write();
+      return found;
+    },
+  };
+  expect(await forgetTeam(teamId, false, { ...store, records })).toBeUndefined();
+  const left = answered(await store.records.list(SHARED_RECORDS, 'events'));
+  expect([...left.keys()].filter((id) => id.startsWith(teamId))).toEqual([]);
+});
+
+test('a refusal of the last moment of a window is told once, even if another process tells it after the window', async () => {
+  const team = await teamOf();
+  await told();
+  clock.step(119_900 - (clock.nowMs() % 60_000));
+  const refuse: (() => void)[] = [];
+  const ledger: Ledger = {
+    admit: (request) => {
+      const window = { per: 'minute', counts: 'requests' } as const;
+      refuse.push(() => request.answered({ kind: 'rate_limited', limit: 1, retryAfterMs: 100, fullForMs: 0, window }));
+    },
+    check: () => undefined,
+    resolve: () => undefined,
+  };
+  const senders = [1, 2].map(() => new UsageEvents({ ...store, rules: RULES, nowMs: () => clock.nowMs() }));
+  const asked = { requestId: newId(), teamId: team.teamId, keyId: team.keyId, characters: 1, reserve: true, leaseMs: 1000 };
+  for (const sender of senders)
+    sender.watched(ledger).admit({ ...asked, glossary: undefined, answered: () => undefined, failed: () => undefined });
+  const found: string[] = [];
+  for (const [i, sender] of senders.entries()) {
+    refuse[i]!();
+    const outbox = sender.before(store.outbox);
+    for (const event of answered(await outbox.due(100))) {
+      if (event.id.includes('limit')) found.push(event.id);
+      await outbox.remove(event);
+    }
+    clock.step(5000);
+    await store.outbox.due(1);
+  }
+  expect(found).toHaveLength(1);
 });
