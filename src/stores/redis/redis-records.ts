@@ -29,7 +29,8 @@ import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readT
 import type { PeriodCounter } from './team-fields.ts';
 import { TeamIndex } from './team-index.ts';
 
-const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+/** What was prepared has expired: the server was unavailable, or the writes took far too long. */
+export const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
 
 type Values = readonly (string | undefined)[];
 
@@ -116,7 +117,6 @@ export class RedisRecords implements RecordSpace {
         write: draft.writes,
         frees: freesMemory(change),
       });
-      // What was prepared has expired: the server was unavailable, or the writes took far too long.
       if (answer === 'incomplete') throw storeErrorOf(LATE);
       if (answer !== 'changed') continue;
       if (change.audit !== undefined || change.event !== undefined) await this.#parts.postbox.empty(group);
