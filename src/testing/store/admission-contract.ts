@@ -19,12 +19,6 @@ export function admissionContract(it: AddStoreCase, subject: Subject): void {
     });
   });
 
-  it.team('an admission without text, or without `reserve`, reserves nothing', async (team) => {
-    expect(await team.touch()).toEqual({ kind: 'admitted', reservation: undefined });
-    expect(await team.admit({ characters: 10, reserve: false })).toEqual({ kind: 'admitted', reservation: undefined });
-    await play(subject, team, 'used 0; held 0; open 0');
-  });
-
   it.each(['admit', 'check'] as const)(
     '%s: an unknown team, an unknown key and the key of another team are key_unknown, before the rate; a revoked key is, too',
     async (ask) => {

@@ -3,7 +3,7 @@
 import { answered } from '../../domain/store-unavailable.ts';
 import { expect } from '../expect.ts';
 import { play } from './steps.ts';
-import { LEASE_MS, NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
+import { NOTHING_HELD, PREPAID, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject } from './team-under-test.ts';
 
 const CREATED_MONTH_END_MS = Date.UTC(2040, 1, 15, 12, 0, 0);
@@ -24,15 +24,6 @@ export function quotaContract(it: AddStoreCase, subject: Subject): void {
       expect(await team.standing()).toEqual({ usedCharacters: 0, balanceMicro: 0, ...NOTHING_HELD });
     },
   );
-
-  it.team('the balances show what is held, then what is used; usage shows only what is used', async (team) => {
-    const { requestId, leaseUntilMs } = await team.reserve(10);
-    expect(leaseUntilMs).toBe(subject.clock.nowMs() + LEASE_MS);
-    await play(subject, team, 'used 0; held 10; open 1');
-    expect((await team.usage()).characters).toBe(0);
-    await play(subject, team, `commit ${requestId}; used 10; held 0; open 0`);
-    expect((await team.usage()).characters).toBe(10);
-  });
 }
 
 export function creditContract(it: AddStoreCase, subject: Subject): void {

@@ -1,6 +1,6 @@
 // The steps in which cases say what a team does, one after the other, and what must come of each.
 import { expect } from '../expect.ts';
-import type { Verdict } from '../../ports/ledger.ts';
+import type { QuotaExceeded, RateLimited, Verdict } from '../../ports/ledger.ts';
 import type { Standing } from '../../ports/team-registry.ts';
 import type { AdmissionChoices, Subject, TeamUnderTest } from './team-under-test.ts';
 
@@ -23,7 +23,8 @@ const STANDING: Readonly<Record<string, keyof Standing>> = {
   'credit held': 'heldMicro',
 };
 
-const THAN = String.raw`(?:: (\w+)(?: by (\w+)=(\d+)/(\w+)(?: (in|until) (\S+))?)?)`;
+/** `: rate_limited by requests=2/minute in 700` */
+const ANSWER = String.raw`(?:: (\w+)(?: by (\w+)=(\d+)/(\w+)(?: (in|until) (\S+))?)?)`;
 
 /** Makes a request, which must be answered in this way. */
 async function asked(
@@ -35,18 +36,14 @@ async function asked(
   const answer = await (typeof request === 'string' ? team[request]() : team.admit(request));
   expect(answer.kind).toBe(kind);
   if (most === undefined) return;
-  const isWindow = per !== 'second' && per !== 'period';
-  const expected: Record<string, unknown> = {
+  const { retryAfterMs, periodEndMs = 0, ...said } = answer as Partial<Omit<RateLimited, 'kind'> & Omit<QuotaExceeded, 'kind'>>;
+  expect(said).toEqual({
+    kind,
+    ...(kind === 'rate_limited' ? { limit: Number(most) } : { characterLimit: Number(most), overageCapMinor: 0 }),
     of: refusal.of,
-    window: isWindow ? { per, counts } : undefined,
-    [kind === 'rate_limited' ? 'limit' : 'characterLimit']: Number(most),
-  };
-  if (until !== undefined) {
-    const waitMs = until === 'in' ? Number(end) : Date.parse(end) - nowMs;
-    expected[kind === 'rate_limited' ? 'retryAfterMs' : 'periodEndMs'] = kind === 'rate_limited' ? waitMs : nowMs + waitMs;
-  }
-  const said = { of: undefined, window: undefined, ...answer } as Readonly<Record<string, unknown>>;
-  expect(Object.fromEntries(Object.keys(expected).map((name) => [name, said[name]]))).toEqual(expected);
+    window: per === 'second' || per === 'period' ? undefined : { per, counts },
+  });
+  if (until !== undefined) expect(retryAfterMs ?? periodEndMs - nowMs).toBe(until === 'in' ? Number(end) : Date.parse(end) - nowMs);
 }
 
 async function refused({ team, refusal: { kind = team.refusal(), of } }: Scene, characters: number): Promise<void> {
@@ -75,9 +72,9 @@ const STEPS: readonly (readonly [RegExp, (scene: Scene, ...words: readonly strin
       expect(await settled).toEqual({ kind });
     },
   ],
-  [new RegExp(`^(touch|check)${THAN}?$`), (scene, what, ...answer) => asked(scene, what as 'touch' | 'check', answer)],
+  [new RegExp(`^(touch|check)${ANSWER}?$`), (scene, what, ...answer) => asked(scene, what as 'touch' | 'check', answer)],
   [
-    new RegExp(`^(\\d+)( unreserved)?${THAN}$`),
+    new RegExp(`^(\\d+)( unreserved)?${ANSWER}$`),
     (scene, characters, unreserved, ...answer) =>
       asked(scene, { characters: Number(characters), reserve: unreserved === undefined }, answer),
   ],
