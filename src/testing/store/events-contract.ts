@@ -19,7 +19,7 @@ interface Scene {
   readonly outbox: Outbox;
   /** The team's events that are due. */
   readonly due: () => Promise<readonly DueEvent[]>;
-  readonly stored: () => Promise<readonly OutboxEvent[]>;
+  readonly all: () => Promise<readonly OutboxEvent[]>;
 }
 
 export function eventsContract(it: AddStoreCase, subject: Subject): void {
@@ -35,14 +35,14 @@ export function eventsContract(it: AddStoreCase, subject: Subject): void {
       const team = await teamUnderTest(here, PREPAID, toMicro(100));
       const { outbox } = here;
       const due = async () => answered(await outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
-      const stored = async () => {
+      const all = async () => {
         const events: OutboxEvent[] = [];
         // What a deletion has removed may still be listed.
         for (const event of await due()) events.push(...[answered(await outbox.read(event))].filter((one) => one !== undefined));
         return events.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1));
       };
       try {
-        await run({ team, here, there, outbox, due, stored });
+        await run({ team, here, there, outbox, due, all });
       } finally {
         await here.close();
         await there.close();
@@ -50,33 +50,30 @@ export function eventsContract(it: AddStoreCase, subject: Subject): void {
     });
   };
 
-  withEvents(
-    'creating, changing and revoking keeps one event each, however often it is repeated',
-    async ({ team, here, there, stored }) => {
-      const { teamId } = team;
-      const key = freshKey(teamId, 'website', 'test');
-      answered(await there.teams.createKey(key));
-      for (const store of [here, there]) answered(await store.teams.revokeKey(key.keyId));
-      subject.clock.step(1);
-      const change = { name: 'Renamed', once: { id: 'a', request: 'a' } };
-      for (const store of [here, there]) answered(await store.teams.updateTeam(teamId, change));
-      const record = answered(await here.teams.findTeam(teamId))!;
-      answered(await there.teams.createTeam(record));
-      const events = await stored();
-      const updated = events.filter(({ facts }) => facts.kind === 'team_updated');
-      expect(updated.map(({ teamId: of, atMs, facts }) => ({ of, atMs, facts }))).toEqual([
-        { of: teamId, atMs: subject.clock.nowMs(), facts: { kind: 'team_updated', team: record } },
-      ]);
-      const others = [`${teamId}-created`, `${team.keyId}-created`, `${key.keyId}-created`, `${key.keyId}-revoked`];
-      expect(events.filter((one) => !updated.includes(one)).map(({ id }) => id)).toEqual(others.toSorted());
-      expect(events.find(({ id }) => id.endsWith('-revoked'))?.facts).toMatchObject({
-        kind: 'key_revoked',
-        key: { keyId: key.keyId, display: key.display, label: 'website', mode: 'test', status: 'revoked' },
-      });
-    },
-  );
+  withEvents('creating, changing and revoking keeps one event each, however often it is repeated', async ({ team, here, there, all }) => {
+    const { teamId } = team;
+    const key = freshKey(teamId, 'website', 'test');
+    answered(await there.teams.createKey(key));
+    for (const store of [here, there]) answered(await store.teams.revokeKey(key.keyId));
+    subject.clock.step(1);
+    const change = { name: 'Renamed', once: { id: 'a', request: 'a' } };
+    for (const store of [here, there]) answered(await store.teams.updateTeam(teamId, change));
+    const record = answered(await here.teams.findTeam(teamId))!;
+    answered(await there.teams.createTeam(record));
+    const events = await all();
+    const updated = events.filter(({ facts }) => facts.kind === 'team_updated');
+    expect(updated.map(({ teamId: of, atMs, facts }) => ({ of, atMs, facts }))).toEqual([
+      { of: teamId, atMs: subject.clock.nowMs(), facts: { kind: 'team_updated', team: record } },
+    ]);
+    const others = [`${teamId}-created`, `${team.keyId}-created`, `${key.keyId}-created`, `${key.keyId}-revoked`];
+    expect(events.filter((one) => !updated.includes(one)).map(({ id }) => id)).toEqual(others.toSorted());
+    expect(events.find(({ id }) => id.endsWith('-revoked'))?.facts).toMatchObject({
+      kind: 'key_revoked',
+      key: { keyId: key.keyId, display: key.display, label: 'website', mode: 'test', status: 'revoked' },
+    });
+  });
 
-  withEvents('a changed key is recorded as it is then, and an unchanged one is not', async ({ team: { keyId }, here, there, stored }) => {
+  withEvents('a changed key is recorded as it is then, and an unchanged one is not', async ({ team: { keyId }, here, there, all }) => {
     const limits = { characters: 5, allowedAddresses: ['10.0.0.0/8'] };
     const changes = [
       { label: 'new', limits },
@@ -88,7 +85,7 @@ export function eventsContract(it: AddStoreCase, subject: Subject): void {
       subject.clock.step(1);
       for (const store of [here, there]) answered(await store.teams.updateKey(keyId, change));
     }
-    const updates = (await stored()).flatMap(({ atMs, facts }) => (facts.kind === 'key_updated' ? [{ atMs, key: facts.key }] : []));
+    const updates = (await all()).flatMap(({ atMs, facts }) => (facts.kind === 'key_updated' ? [{ atMs, key: facts.key }] : []));
     const nowMs = subject.clock.nowMs();
     expect(updates).toMatchObject([
       { atMs: nowMs - 3, key: { keyId, label: 'new', status: 'active', limits } },
@@ -118,19 +115,19 @@ export function eventsContract(it: AddStoreCase, subject: Subject): void {
     expect(ids.size).toBe(48);
   });
 
-  withEvents('an event that a change of records brings is stored with it', async ({ team: { teamId }, here, stored }) => {
+  withEvents('an event that a change of records brings is stored with it', async ({ team: { teamId }, here, all }) => {
     const facts = { kind: 'document_done', documentId: 'D1', keyId: 'K1', format: 'docx', state: 'done', characters: 7 } as const;
     const event = { id: 'D1-done', facts };
     expect(await here.records.change(teamId, [], () => ({ result: true, event }))).toBe(true);
-    expect((await stored()).filter(({ id }) => id === event.id)).toEqual([{ ...event, teamId, atMs: subject.clock.nowMs() }]);
+    expect((await all()).filter(({ id }) => id === event.id)).toEqual([{ ...event, teamId, atMs: subject.clock.nowMs() }]);
   });
 
   withEvents(
     'a deleted team is reported once, and no event has its name or labels any more',
-    async ({ team, here, there, outbox, stored }) => {
-      const [known] = await stored();
+    async ({ team, here, there, outbox, all }) => {
+      const [known] = await all();
       for (const { teams } of [here, there, here]) answered(await teams.deleteTeam(team.teamId, { keepUsage: false }));
-      const events = await stored();
+      const events = await all();
       expect(events.map(({ id, facts }) => ({ id, facts }))).toEqual([{ id: `${team.teamId}-deleted`, facts: { kind: 'team_deleted' } }]);
       expect(answered(await outbox.read({ ...known!, tries: 0 }))).toBeUndefined();
     },

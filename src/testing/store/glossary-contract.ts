@@ -134,10 +134,7 @@ export function glossaryContract(it: AddStoreCase, subject: Subject): void {
 }
 
 export function dictionaryContract(it: AddStoreCase, subject: Subject): void {
-  it('a change is atomic: dictionaries that stay keep their entries, removed ones are gone, the new order applies', async ({
-    store,
-    again,
-  }) => {
+  it('a change is atomic: what stays keeps its entries, removed ones are gone, the new order applies', async ({ store, again }) => {
     const { teamId } = await teamUnderTest(store);
     const [de, fr, it2, newFr] = [dictionary(DE), dictionary(FR), dictionary(IT), dictionary(FR, { a: '1', b: '2' })];
     const before = await created(store, teamId, de, fr);

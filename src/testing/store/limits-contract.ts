@@ -190,17 +190,13 @@ export function limitsContract(it: AddStoreCase, subject: Subject): void {
 
     for (const per of ['minute', 'period'] as const) {
       if (per === 'minute' ? !isLimited : name === 'credit') continue;
-      of(
-        `characters begin again with the ${per}; what comes back afterwards is of the one before`,
-        `characters=90/${per}`,
-        async (limited) => {
-          const endMs = per === 'minute' ? (await limited.windowsUsed())[0]!.endMs : (await limited.usage()).periodEndMs;
-          clock.set(endMs - 100);
-          const steps = `hold a 30; hold b 20; hold c 40 for 200; full; wait 99; full; wait 1; 90: admitted; full;
+      of(`characters begin again with the ${per}; what comes back later is of the one before`, `characters=90/${per}`, async (limited) => {
+        const endMs = per === 'minute' ? (await limited.windowsUsed())[0]!.endMs : (await limited.usage()).periodEndMs;
+        clock.set(endMs - 100);
+        const steps = `hold a 30; hold b 20; hold c 40 for 200; full; wait 99; full; wait 1; 90: admitted; full;
           release a; commit b; full; wait 100; full`;
-          await play(subject, limited, steps, refusalBy(per));
-        },
-      );
+        await play(subject, limited, steps, refusalBy(per));
+      });
     }
     if (!isLimited) continue;
 

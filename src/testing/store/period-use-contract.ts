@@ -94,7 +94,7 @@ export function periodUseContract(it: AddStoreCase, subject: Subject): void {
   it.team('days and periods have the same total', { period: 'PT7H' }, async (team) => {
     let charged = 0;
     for (let n = 1; n <= 12; n++) {
-      await play(subject, team, `use ${n}; hold delayed ${100 * n} for ${DAY_MS}; wait ${5 * 3_600_000}; commit delayed`);
+      await play(subject, team, `use ${n}; hold slow ${100 * n} for ${DAY_MS}; wait ${5 * 3_600_000}; commit slow`);
       charged += 101 * n;
     }
     subject.clock.step(7 * 3_600_000);
@@ -144,9 +144,9 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
     'what was reserved in a period and settled later is spent in that period, at the price it was reserved at',
     SHORT_CREDIT,
     async (team) => {
-      await play(subject, team, 'hold delayed 10; wait 2000; use 1');
+      await play(subject, team, 'hold slow 10; wait 2000; use 1');
       await team.setLimits({ ...PREPAID, period: 'PT2S', minorPerMillion: 1 });
-      await play(subject, team, 'commit delayed 4; use 3');
+      await play(subject, team, 'commit slow 4; use 3');
       await expectCredits(team, [0, 1_000_000, 0, 10_000, 990_000], [990_000, 0, 0, 2503, 987_497]);
       expect((await all(team)).map(({ requests }) => requests)).toEqual([1, 2]);
     },
@@ -156,9 +156,9 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
     'periods are closed in order, because what is settled after its period changes the balances since',
     SHORT_CREDIT,
     async (team) => {
-      await play(subject, team, 'hold delayed 10 for 60000; wait 2000; use 1; wait 2000; use 2');
+      await play(subject, team, 'hold slow 10 for 60000; wait 2000; use 1; wait 2000; use 2');
       expect((await closed(team)).includes(true)).toBe(false);
-      await play(subject, team, 'commit delayed');
+      await play(subject, team, 'commit slow');
       expect(await closed(team)).toEqual([true, true, false]);
       await expectCredits(team, [0, 1_000_000, 0, 25_000, 975_000], [975_000, 0, 0, 2500, 972_500], [972_500, 0, 0, 5000, 967_500]);
     },
@@ -174,9 +174,9 @@ export function invoiceContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it.team('so is one that cannot be closed yet', SHORT_CREDIT, async (team) => {
-    await play(subject, team, 'hold delayed 1 for 60000; wait 2000');
+    await play(subject, team, 'hold slow 1 for 60000; wait 2000');
     expect(await all(team)).toMatchObject([0, 0].map(() => ({ characters: 0, closed: false })));
-    await play(subject, team, 'release delayed');
+    await play(subject, team, 'release slow');
     expect(await closed(team)).toEqual([true, false]);
   });
 

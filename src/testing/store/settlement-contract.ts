@@ -172,7 +172,7 @@ export function partContract(it: AddStoreCase, subject: Subject): void {
     async (team) => {
       const { history } = subject.store;
       const from = dayOf(subject.clock.nowMs());
-      await play(subject, team, `hold a 10; commit a 4; hold delayed 1000 for ${2 * DAY_MS}; wait ${DAY_MS}; commit delayed 30`);
+      await play(subject, team, `hold a 10; commit a 4; hold slow 1000 for ${2 * DAY_MS}; wait ${DAY_MS}; commit slow 30`);
       expect(await team.usage()).toMatchObject({ characters: 0, keys: [{ characters: 0, requests: 0 }] });
       expect(await team.standing()).toMatchObject({ usedCharacters: 0, ...NOTHING_HELD });
       await play(subject, team, `wait ${DAY_MS}; hold a 10; commit a 0; hold a 10; commit a 0; wait ${DAY_MS}; hold a 10; commit a 1`);

@@ -70,7 +70,7 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
     'each period has the whole allowance, and a delayed settlement stays in its own',
     { period: 'PT2S', ...TIGHT },
     async (team, tests) => {
-      await test(tests, 'use 10; hold delayed 15; hold expiring 5 for 3000; wait 2000; use 30; commit delayed; wait 1000; used 30; held 0');
+      await test(tests, 'use 10; hold slow 15; hold expiring 5 for 3000; wait 2000; use 30; commit slow; wait 1000; used 30; held 0');
       expect(await team.standing()).toMatchObject({ allowanceUsed: 30, allowanceHeld: 0 });
       await team.use(3);
       await expectPeriods(team, [25, 25, 25], [33, 30, 30]);
@@ -115,7 +115,7 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
 
   withTests('test characters are distinguished whichever key used them, in every period', { period: 'PT2S' }, async (team, tests) => {
     await live(team, 'use 3');
-    await test(tests, 'use 4; hold delayed 2; wait 2000; use 1; commit delayed');
+    await test(tests, 'use 4; hold slow 2; wait 2000; use 1; commit slow');
     await expectPeriods(team, [9, 6, 0], [1, 1, 0]);
   });
 
