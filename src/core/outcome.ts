@@ -1,5 +1,5 @@
 // How a request ends: an answer, complete or streamed, a problem, or a caller who disconnected. An
-// answer that rarely changes is built once, with a validator for 304s (RFC 9110, section 13).
+// answer that seldom changes is built once, with a validator for 304s (RFC 9110, section 13).
 import type { Readable } from 'node:stream';
 import { hash } from 'node:crypto';
 import type { Problem } from './problem.ts';

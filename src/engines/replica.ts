@@ -304,7 +304,7 @@ export class Rotation<T extends Rotated> {
     return this.members.find(({ standing }) => standing.isDue(ms));
   }
 
-  /** The next with the first mark that any has; else, of `others`, one rarely set aside. */
+  /** The next with the first mark that any has; else, of `others`, one seldom set aside. */
   #next(turn: 'first' | 'second', marks: readonly ((member: T) => boolean)[], others: (member: T) => boolean = () => true): T {
     const { members } = this;
     const timesOf = ({ standing }: T): number => standing.times;

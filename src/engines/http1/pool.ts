@@ -51,7 +51,7 @@ const RESPONSE_BYTES_MIN = 65_536;
 /** How long after unsolicited bytes no connection is reused. */
 const DISTRUST_MS = 60_000;
 
-/** Shorter than an engine's likely idle timeout, so that calls rarely hit a closing connection. */
+/** Shorter than an engine's likely idle timeout, so that calls seldom hit a closing connection. */
 const IDLE_MS_MAX = 4000;
 /** Not reused if less than this remains of the idle timeout that the server announced. */
 const IDLE_MARGIN_MS = 1000;

@@ -43,7 +43,7 @@ const COUNTED_MAX = 1000;
 /** Of an index: takes Redis less than a millisecond. */
 const PAGE = 1000;
 const FILES_FAILED: StoreUnavailable = { kind: 'unavailable', cause: 'documents' };
-const TOO_SLOW: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+const TOO_SLOW: StoreUnavailable = { kind: 'unavailable', cause: 'overdue' };
 
 /** What becomes of a record: `undefined` leaves it as it is, `null` removes it. */
 interface Decided<Result, Value> extends Pick<GroupChange<unknown>, 'attach' | 'event'> {

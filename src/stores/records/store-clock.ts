@@ -118,9 +118,9 @@ export class ClockMarks {
     }
     if (!this.#wasWrong && nowMs < (latestMs ?? -Infinity) + MARK_EVERY_MS) return undefined;
     // Another machine's clock may be wrong meanwhile, and its process is about to say so again.
-    const kept = wrongForMs < 2 * MARK_EVERY_MS && !this.#wasWrong ? wrong : undefined;
+    const known = wrongForMs < 2 * MARK_EVERY_MS && !this.#wasWrong ? wrong : undefined;
     this.#wasWrong = false;
-    return { latestMs: nowMs, wrong: kept };
+    return { latestMs: nowMs, wrong: known };
   }
 }
 

@@ -34,7 +34,7 @@ function functionLibrary(): { readonly name: string; readonly text: string } {
   return { name, text: [`#!lua name=${name}`, body, ...registered].join('\n') };
 }
 
-/** How many libraries of other versions are kept; more than a rolling upgrade needs. Gateways whose library was deleted reload it. */
+/** How many libraries of other versions stay; more than a rolling upgrade needs. Gateways whose library was deleted reload it. */
 const OTHERS_MAX = 8;
 const MISSING = /Function not found/;
 const EXISTS = /already exists/;

@@ -160,8 +160,8 @@ export class LedgerTurns implements Ledger {
   #fail(call: LedgerCall, fault: StoreUnavailable): void {
     if (fault.cause === 'oom' && call.name === 'turn') return this.#settleOnly(call, fault);
     for (const asked of call.groups.flat()) {
-      // What was late had no effect.
-      if (asked.reserves !== undefined && fault.cause !== 'late') this.#releaseLater(asked.teamId, asked.reserves, call.untilMs);
+      // What was overdue had no effect.
+      if (asked.reserves !== undefined && fault.cause !== 'overdue') this.#releaseLater(asked.teamId, asked.reserves, call.untilMs);
       asked.answered(fault);
     }
   }
@@ -188,7 +188,7 @@ export class LedgerTurns implements Ledger {
     const { groups, untilMs, rounds, nowMs } = call;
     const [{ teamId }] = groups[0] as [AskedTurn];
     let fault: unknown = rounds >= ROUNDS_MAX ? unavailable('unsettled') : undefined;
-    if (performance.now() >= untilMs) fault = unavailable('late');
+    if (performance.now() >= untilMs) fault = unavailable('overdue');
     if (fault === undefined && nowMs === undefined)
       fault = await within(this.#options.catchUp(teamId), untilMs - performance.now()).catch(() => unavailable('timeout'));
     if (!isUnavailable(fault)) return this.#sent(call);

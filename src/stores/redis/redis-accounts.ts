@@ -15,7 +15,7 @@ import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import type { RedisLink, Write } from './redis-link.ts';
-import { attachBlob, LATE, setRecord } from './redis-records.ts';
+import { attachBlob, OVERDUE, setRecord } from './redis-records.ts';
 import type { RedisRecords } from './redis-records.ts';
 import { endedPeriods, usageRows } from './redis-usage.ts';
 import { HashDraft, manyWrites } from './hash-draft.ts';
@@ -128,7 +128,7 @@ export class RedisAccounts implements WholeAccounts {
       frees: false,
     });
     if (answer === 'outdated') return false;
-    if (answer === 'incomplete') throw storeErrorOf(LATE);
+    if (answer === 'incomplete') throw storeErrorOf(OVERDUE);
     for (const { keyId, digest, mode } of account.keys) {
       if (account.period === undefined) break;
       await link.ask((redis) => redis.set(ownerKey(keyId), teamId));

@@ -8,7 +8,7 @@ import { blobOf, groupKey, OF_TEAM, preparedOf } from './redis-keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** How long a blob is kept before it is attached: after each piece, and then until the change. */
+/** How long a blob stays before it is attached: after each piece, and then until the change. */
 const PREPARED_MS = 60_000;
 
 export class RedisBlobs {

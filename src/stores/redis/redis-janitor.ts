@@ -1,5 +1,5 @@
 // What no request does: teams are brought up to date whose period or leases have ended, what was interrupted is completed, and what is no
-// longer kept is deleted. One gateway at a time does it.
+// longer retained is deleted. One gateway at a time does it.
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
@@ -26,14 +26,14 @@ interface JanitorOptions {
   readonly audit: RecordAudit;
   readonly idempotency: IdempotencyRecords;
   readonly log: Log;
-  /** How many days of usage are kept. */
-  readonly keptDays: number;
+  /** How many days of usage are retained. */
+  readonly retainedDays: number;
   readonly everyMs: number;
 }
 
 /** Longer than a round with many teams takes between two looks at the lease. */
 const LEASE_MS = 10_000;
-/** What is no longer kept is looked for this often, in milliseconds. */
+/** What is no longer retained is looked for this often, in milliseconds. */
 const PRUNE_EVERY_MS = 600_000;
 /** How many fields are deleted at a time. */
 const PIECE = 200;
@@ -118,26 +118,26 @@ export class RedisJanitor {
     if (isDue) await accounts.catchUp(teamId);
   }
 
-  /** Periods that are no longer kept go, and what was charged in them; of a deleted team that has nothing else, all that is left. */
+  /** Periods that are no longer retained go, and what was charged in them; of a deleted team that has nothing else, all that is left. */
   async #prune(teamId: string): Promise<void> {
-    const { accounts, index, records, keptDays } = this.#options;
+    const { accounts, index, records, retainedDays } = this.#options;
     const { link } = accounts;
     const base = groupKey(teamId);
     const nowMs = await link.now();
     const [draft, charges, ended] = [await accounts.read(teamId), await chargesOf(accounts, teamId), await endedOf(accounts, teamId)];
     const rows = usageRows(draft, charges, ended, nowMs);
     if (rows === undefined) return;
-    const isOld = ({ number, endMs }: EndedPeriod): boolean => endMs < nowMs - keptDays * DAY_MS && number < rows.firstOpen;
-    const [old, kept] = [ended.filter(isOld), ended.filter((one) => !isOld(one))];
+    const isOld = ({ number, endMs }: EndedPeriod): boolean => endMs < nowMs - retainedDays * DAY_MS && number < rows.firstOpen;
+    const [old, retained] = [ended.filter(isOld), ended.filter((one) => !isOld(one))];
     if (old.length > 0) await link.ask((redis) => redis.hdel(base + OF_TEAM.periods, ...old.map(({ number }) => String(number))));
-    const numbers = new Set([...kept, ...(rows.period === undefined ? [] : [rows.period])].map(({ number }) => number));
+    const numbers = new Set([...retained, ...(rows.period === undefined ? [] : [rows.period])].map(({ number }) => number));
     // A period may have begun since the team was read, and be charged already.
     const running = rows.period?.number ?? Infinity;
     const isGone = ({ period }: ChargeRow): boolean => period < running && !numbers.has(period);
     const gone = charges.filter(isGone).flatMap((charge) => chargeFields(charge).map(([field]) => field));
     for (let at = 0; at < gone.length; at += PIECE)
       await link.ask((redis) => redis.hdel(base + OF_TEAM.days, ...gone.slice(at, at + PIECE)));
-    await pruneTags(records, teamId, dayOf(nowMs) - keptDays, nowMs);
+    await pruneTags(records, teamId, dayOf(nowMs) - retainedDays, nowMs);
     if (numbers.size > 0 || (await link.ask((redis) => redis.sismember(ERASURES_KEY, teamId))) === 1) return;
     await index.remove(teamId);
     await link.ask((redis) => redis.unlink(base));

@@ -41,7 +41,7 @@ export function preparedOf(blobId: string): string {
   return `:prepared:${blobId}`;
 }
 
-/** Sorted set: all teams in order of creation, also those of which only the usage is kept. */
+/** Sorted set: all teams in order of creation, also those of which only the usage is left. */
 export const TEAMS_KEY = `${PREFIX}teams`;
 /** Set: teams whose deletion has begun and is not complete. */
 export const ERASURES_KEY = `${PREFIX}erasures`;

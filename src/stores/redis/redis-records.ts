@@ -30,7 +30,7 @@ import type { PeriodCounter } from './team-fields.ts';
 import { TeamIndex } from './team-index.ts';
 
 /** What was prepared has expired: the server was unavailable, or the writes took far too long. */
-export const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+export const OVERDUE: StoreUnavailable = { kind: 'unavailable', cause: 'overdue' };
 
 type Values = readonly (string | undefined)[];
 
@@ -117,7 +117,7 @@ export class RedisRecords implements RecordSpace {
         write: draft.writes,
         frees: freesMemory(change),
       });
-      if (answer === 'incomplete') throw storeErrorOf(LATE);
+      if (answer === 'incomplete') throw storeErrorOf(OVERDUE);
       if (answer !== 'changed') continue;
       if (change.audit !== undefined || change.event !== undefined) await this.#parts.postbox.empty(group);
       return change.result;

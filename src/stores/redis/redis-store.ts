@@ -113,8 +113,7 @@ async function assembled(
     catchUp: (teamId) => accounts.catchUp(teamId),
   });
   const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs: () => nowMs() ?? Date.now() });
-  const keptDays = historyDays;
-  const maintained = { accounts, index, erasure, postbox, records, audit, idempotency: over.idempotency, log, keptDays };
+  const maintained = { accounts, index, erasure, postbox, records, audit, idempotency: over.idempotency, log, retainedDays: historyDays };
   const janitor = maintainEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: maintainEveryMs });
   // From now on its operations store events.
   if (events !== undefined) await over.outbox.lease('', 0);

@@ -22,7 +22,7 @@ import type { TeamAccounts } from './team-accounts.ts';
 import { FIELD, idIn, keyText, readKey } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
-/** What is left of a team in its hash: of an erasure that is not complete, or of kept usage. */
+/** What is left of a team in its hash: of an erasure that is not complete, or of usage that stays. */
 export interface DeletedTeam {
   readonly teamId: string;
   readonly keepUsage: boolean;
@@ -136,12 +136,12 @@ export class RedisTeamErasure {
   /** Of the team's hash stay that it was deleted, and the keys that have used anything, without names. */
   async #keepUsage(base: string, read: ReadonlyMap<string, string>, used: ReadonlySet<string>): Promise<void> {
     const { link } = this.#parts.accounts;
-    const kept = new Map(
+    const staying = new Map(
       [...read].filter(([field]) => used.has(idIn(field, 'key:') ?? '')).map(([field, text]) => [field, nameless(text)]),
     );
-    const gone = [...read.keys()].filter((field) => field !== FIELD.deleted && !kept.has(field));
+    const gone = [...read.keys()].filter((field) => field !== FIELD.deleted && !staying.has(field));
     await inPieces(gone, (some) => link.ask((redis) => redis.hdel(base, ...some)));
-    await inPieces([...kept], (some) => link.ask((redis) => redis.hset(base, ...some.flat())));
+    await inPieces([...staying], (some) => link.ask((redis) => redis.hset(base, ...some.flat())));
   }
 }
 

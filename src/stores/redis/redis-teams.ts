@@ -54,10 +54,10 @@ function teamSpace(link: RedisLink, accounts: TeamAccounts, index: TeamIndex): T
     const read = team ? readTeam(team, balance ?? undefined) : undefined;
     return read !== undefined && isFound(read, page) ? read : undefined;
   };
-  const keysIn = async (teamId: string, isMeant: (key: KeyRecord) => boolean): Promise<readonly FoundKey[]> => {
+  const keysIn = async (teamId: string, matches: (key: KeyRecord) => boolean): Promise<readonly FoundKey[]> => {
     const keys = await accounts.view(teamId, (team) => {
       const { name: teamName } = team.account.team;
-      return keysOf(team).flatMap((key) => (isMeant(key) ? { ...key, teamName } : []));
+      return keysOf(team).flatMap((key) => (matches(key) ? { ...key, teamName } : []));
     });
     return keys ?? [];
   };

@@ -93,7 +93,7 @@ function deletedTeam({ read }: HashDraft): DeletedTeam | undefined {
   return gone === undefined ? undefined : (JSON.parse(gone) as DeletedTeam);
 }
 
-/** The team, or what is shown of a deleted one whose usage was kept. */
+/** The team, or what is shown of a deleted one of which usage is left. */
 function shownTeam(draft: HashDraft): Team | undefined {
   const text = draft.read.get(FIELD.team);
   if (text !== undefined) return readTeam(text, draft.read.get(FIELD.balance));

@@ -31,11 +31,11 @@ interface ServerCall {
 
 /** The hash slot has moved to another master since the call was sent. */
 const MOVED: StoreUnavailable = { kind: 'unavailable', cause: 'moved' };
-const LATE: StoreUnavailable = { kind: 'unavailable', cause: 'late' };
+const OVERDUE: StoreUnavailable = { kind: 'unavailable', cause: 'overdue' };
 
 /**
  * What a function answers: `now` is the store's time. After a failure it is unknown whether the function was executed. Never rejects. One
- * that was late had no effect, and its reply corrects the estimate of the server's time; if it is late again, it really is.
+ * that was overdue had no effect, and its reply corrects the estimate of the server's time; if it is overdue again, it really is.
  */
 export async function callServer<Value>(
   servers: Servers,
@@ -52,15 +52,15 @@ export async function callServer<Value>(
       const reply = await within(run(name, keys, [words, ...args]), untilMs - sentAtMs);
       // A master that was suspended and replaced may still answer briefly when it resumes: ignore its reply.
       if (nodeOf(teamId) !== node) return MOVED;
-      const value = JSON.parse(reply as string) as Value & { readonly now: number; readonly late?: boolean };
+      const value = JSON.parse(reply as string) as Value & { readonly now: number; readonly overdue?: boolean };
       time.learn(node, sentAtMs, performance.now(), value.now - correction);
-      if (value.late !== true) return value;
+      if (value.overdue !== true) return value;
     } catch (error) {
       return { kind: 'unavailable', cause: causeOf(error) };
     }
     if (performance.now() >= untilMs) break;
   }
-  return LATE;
+  return OVERDUE;
 }
 
 /** The name of the server that holds a team; '' without a cluster. */

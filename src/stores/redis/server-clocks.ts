@@ -1,5 +1,5 @@
 // The clocks of the masters as a gateway knows them: their offsets from its monotonic clock, which of them are right, and by how much
-// functions correct one that is not. A correction, unlike a time, lets a call that was under way for too long still find that it is late.
+// functions correct one that is not. A correction, unlike a time, lets a call that was under way for too long still find that out.
 import { agree, ClockJudge } from '../../domain/clock-judge.ts';
 import type { ClockMark, ClockSource } from '../../domain/clock-judge.ts';
 import type { Clock, ClockStep } from '../../ports/clock.ts';
@@ -23,7 +23,7 @@ interface ServerClock {
 
 /**
  * A reply's time was read between sending and receiving, which bounds the offset. The lowest possible one is used, so that deadlines
- * are early rather than late: a function must not be executed after its caller has given up. A function that finds the deadline in
+ * are too early rather than too far away: a function must not be executed after its caller has given up. A function that finds the deadline in
  * the past, or more than an hour ahead, does nothing: so a step is noticed before it has any effect.
  */
 export class ServerClocks {

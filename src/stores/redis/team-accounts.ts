@@ -1,4 +1,4 @@
-// Teams' accounts in Redis, for whatever is rare: an account is read, `Account` (src/ledger) changes it, and what has changed is written
+// Teams' accounts in Redis, for whatever seldom happens: an account is read, `Account` (src/ledger) changes it, and what has changed is written
 // if it is still as it was read. Admissions and settlements do not pass here (ledger-turns.ts).
 import { auditId } from '../../domain/audit-entry.ts';
 import type { AuditDifference, Audited, AuditRecord } from '../../domain/audit-entry.ts';

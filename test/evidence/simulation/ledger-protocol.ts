@@ -95,7 +95,7 @@ export function writeReply(nowMs: number, answers: readonly (readonly object[])[
 
 /** Nothing was done. */
 export function lateReply(nowMs: number): string {
-  return JSON.stringify({ now: nowMs, late: true });
+  return JSON.stringify({ now: nowMs, overdue: true });
 }
 
 /** As the functions answer: a reservation is in two members. */

@@ -2,14 +2,14 @@
 -- else: records, what is due of an account, whole accounts.
 
 -- KEYS: the teams' hashes. The call: { deadline, clock?, correction?, teams = { { operation, … }, … } }, an operation being an admission
--- { id, key, … }, a commit { commit = id } or a release { release = id }; and the bounds of windows (windows.lua). What is late does
+-- { id, key, … }, a commit { commit = id } or a release { release = id }; and the bounds of windows (windows.lua). What is overdue does
 -- nothing. An answer is its `kind`, or an object if there is more to it.
 local function turn(keys, args)
   call, format, floor, max, min = redis.call, string.format, math.floor, math.max, math.min
   local asked, bounds = cjson.decode(args[1]), decode(args[2])
   local now, is_late = time_of(asked)
   if is_late then
-    return cjson.encode({ now = now, late = true })
+    return cjson.encode({ now = now, overdue = true })
   end
   -- Bounds are those of one moment: whoever is within its minute is within the others too.
   local is_within = now >= bounds.minute[1] and now < bounds.minute[2]
@@ -45,7 +45,7 @@ local function change(keys, args)
     return cjson.encode({ now = now, kind = kind })
   end
   if is_late then
-    return cjson.encode({ now = now, late = true })
+    return cjson.encode({ now = now, overdue = true })
   end
   for _, one in ipairs(asked.fields) do
     if redis.call('HGET', keys[1] .. one[1], one[2]) ~= one[3] then

@@ -16,7 +16,7 @@
 -- and beside it, in the same slot, lingate:{TEAM}:slots:WHO, a list of when the last requests were admitted, :days, what was charged by
 -- day, period and key, and a hash for each table of the record space.
 --
--- What is rare is no matter of Lua: where a period or a lease has ended, the answer is `look`, and nothing is written. The driver then
+-- What seldom happens is no matter of Lua: where a period or a lease has ended, the answer is `look`, and nothing is written. The driver then
 -- loads the account, does what is due, writes it by `change` (change.lua), and asks again.
 
 local SECOND_MS = 1000
@@ -86,8 +86,8 @@ local function write(writes, field, text, value)
   end
 end
 
--- The time by which a call goes: its server's, corrected if that is wrong, or the one that tests control; and whether it is late. What is
--- early by more than an hour is late, too, because then a clock has stepped. What is late does nothing.
+-- The time by which a call goes: its server's, corrected if that is wrong, or the one that tests control; and whether it is overdue. What is
+-- early by more than an hour is overdue, too, because then a clock has stepped. What is overdue does nothing.
 local function time_of(asked)
   local now = asked.clock
   if not now then

@@ -19,7 +19,7 @@ test('an account whose blob has expired before it could be attached is not writt
   // Nothing is prepared of a blob without pieces.
   const attach = [{ blobId: 'expired', pieces: [] }];
   const renamed = { ...account!, team: { ...account!.team, name: 'Renamed' } };
-  expect(await store.accounts.change(TEAM, () => ({ account: renamed, attach }))).toEqual({ kind: 'unavailable', cause: 'late' });
+  expect(await store.accounts.change(TEAM, () => ({ account: renamed, attach }))).toEqual({ kind: 'unavailable', cause: 'overdue' });
   expect(await redis.client.exists(groupKey(TEAM) + preparedOf('expired'))).toBe(0);
   expect(await store.teams.findTeam(TEAM)).toMatchObject({ name: 'Team' });
 });
