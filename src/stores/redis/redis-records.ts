@@ -148,16 +148,21 @@ export class RedisRecords implements RecordSpace {
 
   /**
    * What a key holds is counted only while its characters are limited (lua/admit.lua). Whatever changes it changes what the team has in
-   * the period, too.
+   * the period, too; unless as much is given back and reserved meanwhile: then one of the key's reservations has gone, or it was used.
    */
   async #countHeld(group: string, keyId: string, draft: HashDraft): Promise<void> {
     const fields = new Map(Object.entries(await this.#link.ask((redis) => redis.hgetall(groupKey(group)))));
     draft.know(fields);
     const { number } = readPeriod(draft.get(FIELD.period)!);
     draft.get(FIELD.ofPeriod('team'));
-    const open = [...fields].flatMap(([field, text]) => (idIn(field, 'open:') === undefined ? [] : readOpen(text)));
-    const own = open.filter((one) => one.keyId === keyId && one.period === number);
-    const held = own.reduce((sum, { characters }) => sum + characters, 0);
+    draft.get(FIELD.used(keyId));
+    let held = 0;
+    for (const [name, text] of fields) {
+      const one = idIn(name, FIELD.open('')) === undefined ? undefined : readOpen(text);
+      if (one?.keyId !== keyId || one.period !== number) continue;
+      draft.get(name);
+      held += one.characters;
+    }
     const field = FIELD.ofPeriod(keySubject(keyId));
     draft.put(field, JSON.stringify({ ...readCounter(draft.peek(field), number), held } satisfies PeriodCounter));
   }

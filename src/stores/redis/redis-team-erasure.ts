@@ -104,7 +104,10 @@ export class RedisTeamErasure {
     const { link } = accounts;
     const base = groupKey(teamId);
     const { read } = await accounts.read(teamId);
-    const { keepUsage } = JSON.parse(read.get(FIELD.deleted)!) as DeletedTeam;
+    const left = read.get(FIELD.deleted);
+    // Another process has completed it meanwhile.
+    if (left === undefined) return;
+    const { keepUsage } = JSON.parse(left) as DeletedTeam;
     const keys = [...read].flatMap(([field, text]) => (idIn(field, 'key:') === undefined ? [] : readKey(text)));
     // Outside of its slot first: whoever goes on after an interruption finds the keys in the hash.
     const indexes = keys.flatMap(({ record, digest }) => [ownerKey(record.keyId), ...(digest === undefined ? [] : [digestKey(digest)])]);
