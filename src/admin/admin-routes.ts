@@ -53,6 +53,9 @@ interface Matching<Route> {
   readonly methodsOf: (route: Route) => readonly string[];
 }
 
+/** In the order in which a refusal lists them, whatever that of the rows. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
 /** Finds the row for a path; a refusal for another method; `undefined` if there is no such path. */
 export function matchingOf<Route extends { readonly path: string }>(
   routes: readonly Route[],
@@ -66,7 +69,8 @@ export function matchingOf<Route extends { readonly path: string }>(
     });
     const found = matching.find(({ route }) => methodsOf(route).includes(method));
     if (found !== undefined || matching.length === 0) return found;
-    const Allow = [...new Set(matching.flatMap(({ route }) => methodsOf(route)))].join(', ');
+    const allowed = new Set(matching.flatMap(({ route }) => methodsOf(route)));
+    const Allow = METHODS.filter((one) => allowed.has(one)).join(', ');
     return refuse('method_not_allowed', `This ${what} accepts ${Allow}.`, undefined, [['Allow', Allow]]);
   };
 }

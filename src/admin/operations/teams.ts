@@ -241,11 +241,11 @@ export const deleteTeam = operation({
   past: 'team deleted',
   command: 'team delete',
   http: 'DELETE /teams/{id}',
-  summary: 'Deletes a team with its keys, glossaries, credit and name.',
+  summary: 'Deletes a team with its keys, glossaries, credit and name; repeat it if it was interrupted.',
   about:
     'Its keys are refused at their next request, on every gateway. This cannot be undone: at a terminal you must type the name of ' +
     'the team. For invoices, its usage by day and period stays with its reference, without names of the team and its keys. ' +
-    '--erase-usage deletes the usage too, also what an earlier deletion has left. If a deletion was interrupted, repeat it.',
+    '--erase-usage deletes the usage too, also what an earlier deletion has left.',
   examples: [`lingate team delete ${TEAM}`, `lingate team delete ${TEAM} --erase-usage`, `lingate team delete ${TEAM} --yes --json`],
   input: {
     id: teamId,

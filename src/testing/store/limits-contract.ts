@@ -183,10 +183,17 @@ export function limitsContract(it: AddStoreCase, subject: Subject): void {
       if (isLimited || also.includes(name)) of(title, limits, (limited) => play(subject, limited, steps, refusal), terms, at);
     }
 
-    of('concurrent requests never exceed the characters, over two instances', 'characters=30/period', async (limited) => {
-      const asked = Array.from({ length: 60 }, (_, i) => limited.admit({ characters: 10 }, i % 3 === 0 ? subject.again : subject.store));
-      expect((await Promise.all(asked)).filter((answer) => answer.kind === 'admitted')).toHaveLength(3);
-    });
+    of(
+      'concurrent requests never exceed the characters, over two instances, and their commits use them up',
+      'characters=30/period',
+      async (limited) => {
+        const asked = Array.from({ length: 60 }, (_, i) => limited.admit({ characters: 10 }, i % 3 === 0 ? subject.again : subject.store));
+        const reserved = (await Promise.all(asked)).flatMap((answer) => (answer.kind === 'admitted' ? answer.reservation!.requestId : []));
+        expect(reserved).toHaveLength(3);
+        await Promise.all(reserved.map((requestId) => limited.commit(requestId, subject.again)));
+        await play(subject, limited, 'used 30; held 0; open 0; full', refusalBy('period'));
+      },
+    );
 
     for (const per of ['minute', 'period'] as const) {
       if (per === 'minute' ? !isLimited : name === 'credit') continue;

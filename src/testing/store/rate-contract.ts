@@ -136,10 +136,13 @@ export function reportContract(it: AddStoreCase, subject: Subject): void {
     expect(await rateOf(team)).toEqual({ limit: 2, remaining: 1 });
   });
 
-  it.team('a new plan is reported from the next request on, by every instance', async (team, { store, again }) => {
+  it.team('a new plan holds and is reported from the next request on, on every instance', async (team, { store, again }) => {
     expect(await team.admit(PLAN, again)).toMatchObject({ plan: 'test' });
-    answered(await store.teams.updateTeam(team.teamId, { plan: { name: 'größer', limits: GENEROUS_QUOTA } }));
-    for (const one of [store, again]) expect(await team.admit(PLAN, one)).toMatchObject({ plan: 'größer' });
+    const limits = { ...GENEROUS_QUOTA, maxCharactersPerRequest: 9 };
+    answered(await store.teams.updateTeam(team.teamId, { plan: { name: 'größer', limits } }));
+    for (const one of [again, store]) {
+      expect(await team.admit(PLAN, one)).toEqual({ kind: 'text_too_long', maxCharacters: 9, plan: 'größer' });
+    }
   });
 
   it('100 concurrent requests over two instances report each number of free slots once', async ({ store, again }) => {

@@ -72,6 +72,15 @@ const ENDS: readonly { end: string; come: (team: TeamUnderTest, requestId: strin
   { end: 'a key_unknown', come: (team, requestId) => team.admit({ requestId, keyId: newId() }) },
   { end: 'a text_too_long', come: (team, requestId) => team.admit({ requestId, characters: 51 }) },
   { end: 'a glossary_missing', come: (team, requestId) => team.admit({ requestId, glossary: GLOSSARY }) },
+  {
+    end: 'a rate_limited by a window',
+    async come(team, requestId) {
+      await team.setOwn('characters=40/period requests=1/hour');
+      await team.touch();
+      expect((await team.admit({ requestId })).kind).toBe('rate_limited');
+      await team.setOwn('characters=40/period');
+    },
+  },
   { end: 'a quota_exceeded', come: (team, requestId) => team.admit({ requestId, characters: 41 }) },
 ];
 

@@ -8,7 +8,7 @@ const PROVIDER = 'https://id.example.com\nconsole';
 const seed = newSeed(NOW, (size) => new Uint8Array(size).fill(2));
 
 describe('an attempt', () => {
-  test('is the same for everyone who has the secret, and its parts differ from each other and from what is seed', () => {
+  test('is the same for everyone who has the secret, and its parts differ from each other and from the seed', () => {
     const attempt = attemptOf(seed, SECRET, PROVIDER, NOW);
     expect(attemptOf(seed, SECRET, PROVIDER, NOW)).toEqual(attempt);
     const { state, nonce, verifier } = attempt;
