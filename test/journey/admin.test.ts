@@ -162,6 +162,14 @@ onOneGateway({ config: CONFIG }, (setting) => {
     await expect.poll(failures).toBe(before + 1);
   });
 
+  test.each([
+    ['/teams', 'GET, POST'],
+    ['/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', 'GET, PATCH, DELETE'],
+    ['/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC/tags/acme', 'GET, PUT, DELETE'],
+  ])('the methods of %s are %s', async (path, allowed) => {
+    expect((await call('OPTIONS', path)).header('allow')).toBe(allowed);
+  });
+
   test.each<[string, string, string, unknown, ProblemCode]>([
     ['an unknown path', 'GET', '/nothing', undefined, 'not_found'],
     ['a trailing slash', 'GET', '/teams/', undefined, 'not_found'],
