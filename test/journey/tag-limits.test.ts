@@ -131,7 +131,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
       }
       for (const tag of ['a', 'b', 'c', 'a']) await answered('setTag', put(team, tag, { characters: 1 }));
       expect(expectProblem(await put(team, 'd', { characters: 1 }), 'validation_error')).toMatch(
-        /^tag: limits\.tags lets 3 tags of a team/,
+        /^tag: limits\.tags allows limits for 3 tags of a team/,
       );
       await answered('deleteTag', call('DELETE', pathOf(team, 'b')));
       await answered('setTag', put(team, 'd', { characters: 1 }));
