@@ -165,8 +165,9 @@ export class Account {
     const { anchorMs: _anchor, ...period } = this.counts.period;
     const { number, addedMicro, deductedMicro } = period;
     const { plan, limits } = this.team;
-    const isHeld = (): boolean => [...this.reservations.values()].some((held) => held.period === number);
-    if (this.counts.used + addedMicro + deductedMicro > 0 || this.#rows.isCharged(number) || isHeld())
+    const isHeld = [...this.reservations.values()].some((held) => held.period === number);
+    // Whether it was charged is asked last: in Redis the answer depends on a counter that every admission changes.
+    if (this.counts.used + addedMicro + deductedMicro > 0 || isHeld || this.#rows.isCharged(number))
       this.#rows.endPeriod({ ...period, endMs, plan, limits });
   }
 

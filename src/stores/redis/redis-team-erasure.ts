@@ -19,7 +19,7 @@ import type { HashDraft } from './hash-draft.ts';
 import { chargesOf, endedOf } from './redis-usage.ts';
 import { openAccount } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
-import { FIELD, idIn, keyText, readKey } from './team-fields.ts';
+import { FIELD, idIn, keyText, readBalance, readKey } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
 /** What is left of a team in its hash: of an erasure that is not complete, or of usage that stays. */
@@ -90,9 +90,8 @@ export class RedisTeamErasure {
       const { plan, limits, createdAtMs } = account.team;
       rows.report(by, { before: { plan }, after: {} }, deletionEvent(teamId));
       account.endPeriodNow(nowMs);
+      // The balance is read again once nothing can be charged: each admission changes it.
       const { balanceMicro } = account.counts;
-      // Nothing must have been charged meanwhile.
-      draft.get(FIELD.balance);
       draft.put(FIELD.deleted, JSON.stringify({ teamId, keepUsage, createdAtMs, balanceMicro, plan, limits } satisfies DeletedTeam));
       for (const field of [FIELD.team, FIELD.period]) draft.remove(field);
       return true;
@@ -107,7 +106,8 @@ export class RedisTeamErasure {
     const left = read.get(FIELD.deleted);
     // Another process has completed it meanwhile.
     if (left === undefined) return;
-    const { keepUsage } = JSON.parse(left) as DeletedTeam;
+    const deleted = JSON.parse(left) as DeletedTeam;
+    const { keepUsage } = deleted;
     const keys = [...read].flatMap(([field, text]) => (idIn(field, 'key:') === undefined ? [] : readKey(text)));
     // Outside of its slot first: whoever goes on after an interruption finds the keys in the hash.
     const indexes = keys.flatMap(({ record, digest }) => [ownerKey(record.keyId), ...(digest === undefined ? [] : [digestKey(digest)])]);
@@ -128,7 +128,7 @@ export class RedisTeamErasure {
       ...(keeps ? [] : [OF_TEAM.days, OF_TEAM.periods, OF_TEAM.outgoing]),
     ];
     await inPieces(names, (some) => link.ask((redis) => redis.unlink(...some.map((name) => base + name))));
-    if (keeps) await this.#keepUsage(base, read, new Set(charges.map(({ keyId }) => keyId)));
+    if (keeps) await this.#keepUsage(deleted, read, new Set(charges.map(({ keyId }) => keyId)));
     else {
       await index.remove(teamId);
       await link.ask((redis) => redis.unlink(base));
@@ -137,14 +137,19 @@ export class RedisTeamErasure {
   }
 
   /** Of the team's hash stay that it was deleted, and the keys that have used anything, without names. */
-  async #keepUsage(base: string, read: ReadonlyMap<string, string>, used: ReadonlySet<string>): Promise<void> {
+  async #keepUsage(deleted: DeletedTeam, read: ReadonlyMap<string, string>, used: ReadonlySet<string>): Promise<void> {
     const { link } = this.#parts.accounts;
-    const staying = new Map(
-      [...read].filter(([field]) => used.has(idIn(field, 'key:') ?? '')).map(([field, text]) => [field, nameless(text)]),
-    );
-    const gone = [...read.keys()].filter((field) => field !== FIELD.deleted && !staying.has(field));
-    await inPieces(gone, (some) => link.ask((redis) => redis.hdel(base, ...some)));
+    const base = groupKey(deleted.teamId);
+    const balance = read.get(FIELD.balance);
+    const left = balance === undefined ? deleted : { ...deleted, balanceMicro: readBalance(balance).micro };
+    const staying = new Map([
+      [FIELD.deleted, JSON.stringify(left)],
+      ...[...read].flatMap(([field, text]) => (used.has(idIn(field, 'key:') ?? '') ? [[field, nameless(text)] as const] : [])),
+    ]);
+    // First what stays: whoever goes on after an interruption finds no balance any more.
     await inPieces([...staying], (some) => link.ask((redis) => redis.hset(base, ...some.flat())));
+    const gone = [...read.keys()].filter((field) => !staying.has(field));
+    await inPieces(gone, (some) => link.ask((redis) => redis.hdel(base, ...some)));
   }
 }
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { freshKey, GENEROUS_QUOTA, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { freshKey, GENEROUS_QUOTA, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { created, DE, dictionary } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
@@ -48,6 +48,30 @@ describe.each(['sqlite', 'redis'].flatMap((kind) => [false, true].map((keepUsage
       const again = { teamId: team.teamId, name: 'Again', plan: 'p', limits: GENEROUS_QUOTA, balanceMicro: 0 };
       if (keepUsage) await expect(store.teams.createTeam(again)).rejects.toThrow('was deleted; use another id');
       await store.close();
+    });
+
+    test('a team that is never quiet is deleted at once, with the balance that it had at last', async () => {
+      const [store, other] = [promisedStore(await openBeside(place.url)), promisedStore(await openBeside(place.url))];
+      const team = await teamUnderTest(store, PREPAID, 1_000_000_000);
+      let charged = 0;
+      const calls = async (): Promise<void> => {
+        for (;;) {
+          const admission = await team.admit({ characters: 1 }, other);
+          if (admission.kind !== 'admitted') return;
+          const settled = await team.commit(admission.reservation!.requestId, other);
+          if (settled.kind === 'committed') charged++;
+        }
+      };
+      const callers = Array.from({ length: 8 }, calls);
+      await expect.poll(() => charged).toBeGreaterThan(20);
+      expect(await store.teams.deleteTeam(team.teamId, { keepUsage })).toBe(true);
+      await Promise.all(callers);
+      const page = { after: undefined, limit: 10, search: team.teamId };
+      const [found] = answered(await store.history.pagePeriods(page, { fromMs: 0, endMs: Date.now() + 60_000, open: false }));
+      const [period] = found?.periods ?? [];
+      expect(period?.requests).toBe(keepUsage ? charged : undefined);
+      expect(period?.credit.balanceMicro).toBe(keepUsage ? 1_000_000_000 - 2500 * charged : undefined);
+      await Promise.all([store.close(), other.close()]);
     });
 
     test('a process that serves completes it', async () => {
