@@ -5,7 +5,7 @@ import { AdminApi } from '../admin/admin-api.ts';
 import { OperationContext } from '../admin/operation-context.ts';
 import { liveReport } from '../admin/operations/live.ts';
 import { Operators, SignInAttempts } from '../admin/operators.ts';
-import { SignInAudit } from '../admin/sign-in-audit.ts';
+import { SignInAudit } from '../admin/audit-entries.ts';
 import type { Config } from '../config/config.ts';
 import { oidcSettings, adminOperators } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';

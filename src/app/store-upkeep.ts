@@ -16,14 +16,14 @@ import { copyStore } from '../stores/whole-copy.ts';
 import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
 import { checkStore } from '../stores/store-check.ts';
 import type { CheckCounts } from '../stores/store-check.ts';
-
-export type { CopyProgress } from '../stores/whole-copy.ts';
-export { backUpStore } from '../stores/open-reader.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { dayOf } from '../domain/period.ts';
 import type { OpenPluginStore } from '../ports/plugin.ts';
 import { beginClock, openMachineClock } from '../stores/records/store-clock.ts';
 import { SILENT } from './configured-store.ts';
+
+export type { CopyProgress } from '../stores/whole-copy.ts';
+export { backUpStore } from '../stores/open-reader.ts';
 
 /** Rejects with a `StoreError` if the store cannot be read. */
 export async function checkStoreAt(config: Config, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {

@@ -5,7 +5,7 @@ import { replicatedWarning } from '../admin/operation.ts';
 import type { Done } from '../admin/operation.ts';
 import { actorOf } from '../admin/operators.ts';
 import type { Operators, SignInAttempts, RecentFailures } from '../admin/operators.ts';
-import type { SignInAudit } from '../admin/sign-in-audit.ts';
+import type { SignInAudit } from '../admin/audit-entries.ts';
 import type { Download } from '../admin/csv.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { html } from '../docs/html.ts';

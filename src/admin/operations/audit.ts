@@ -1,6 +1,6 @@
-// What operators have changed, newest first; and entries of commands that change no team or key.
+// What operators have changed, newest first.
 import type { Static } from 'typebox';
-import { idBefore, auditIdsAlone } from '../../domain/audit-entry.ts';
+import { idBefore } from '../../domain/audit-entry.ts';
 import type { AuditEntry, AuditState } from '../../domain/audit-entry.ts';
 import { DAY_MS, rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
@@ -9,8 +9,6 @@ import { choice, moment, ofTeam, utcDay } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import { operation } from '../operation.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
-import { answered } from '../../domain/store-unavailable.ts';
-import type { OperationContext } from '../operation-context.ts';
 import { numberChanges, planNumbers } from '../plan-numbers.ts';
 import { operations as glossaries } from './glossaries.ts';
 import { operations as keys } from './keys.ts';
@@ -158,23 +156,6 @@ function numbersOf({ limits }: AuditState, other: AuditState): AuditMembers {
   if (other.limits === undefined) return planNumbers(limits);
   const changes = numberChanges(other.limits, limits);
   return Object.fromEntries(changes.flatMap(({ number, to }) => (to === null ? [] : [[number, to]])));
-}
-
-/** The entry on which every gateway clears a team's cache, or all. Throws a `StoreError`. */
-export async function auditClearedMemory(context: OperationContext, teamId: string | undefined, nowMs: number): Promise<void> {
-  const newest = answered(await context.options.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 }));
-  // Never before the newest entry, where gateways no longer look.
-  await leave(context, 'clearMemory', Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0), teamId);
-}
-
-/** The entry of a clock that an operator vouched for, by that clock. Throws a `StoreError`. */
-export async function auditAcceptedClock(context: OperationContext, nowMs: number): Promise<void> {
-  await leave(context, 'acceptClock', nowMs, undefined);
-}
-
-async function leave(context: OperationContext, action: string, atMs: number, teamId: string | undefined): Promise<void> {
-  const entry = { id: auditIdsAlone()(atMs), atMs, teamId, keyId: undefined, before: {}, after: {}, ...context.by(action) };
-  answered(await context.options.audit.restore([entry]));
 }
 
 export const operations = [listAudit];

@@ -5,7 +5,7 @@ import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, givenTeam, readId, readKey, requireConfirmable, YES } from '../asked.ts';
 import { forgetInPlugins, printChange, withAdmin } from '../with-store.ts';
-import { auditClearedMemory } from '../../admin/operations/audit.ts';
+import { auditClearedMemory } from '../../admin/audit-entries.ts';
 
 export const keyRevoke: Command = {
   usage: 'KEY_ID | --stdin | --all --team TEAM [--yes]',

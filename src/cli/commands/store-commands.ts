@@ -1,5 +1,5 @@
 // lingate store backup, check, copy, migrate and show: what is done with a store as a whole.
-import { auditAcceptedClock } from '../../admin/operations/audit.ts';
+import { auditAcceptedClock } from '../../admin/audit-entries.ts';
 import { noSuch } from '../../admin/operation.ts';
 import { stepText } from '../../domain/clock-judge.ts';
 import { minorRoundedDown } from '../../domain/money.ts';

@@ -1,9 +1,12 @@
-// Records who was let into the console, and who was not, unless the store is away.
+// Entries of the audit without a change of a team, key, glossary or tag: who was let into the
+// console, and who was not, unless the store is away; and what commands leave.
 import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditedSignIn } from '../domain/audit-entry.ts';
+import { answered } from '../domain/store-unavailable.ts';
 import type { SignInRefusal } from '../domain/sign-in-attempt.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { Log } from '../ports/log.ts';
+import type { OperationContext } from './operation-context.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator } from './operators.ts';
 import type { ProvenPerson } from '../ports/identity-provider.ts';
@@ -71,4 +74,21 @@ export class SignInAudit {
 
 function stateOf({ by }: KnownOperator): AuditedSignIn {
   return by.kind === 'token' ? { via: 'token' } : { via: 'oidc', subject: by.person.subject };
+}
+
+/** The entry on which every gateway clears a team's cache, or all. Throws a `StoreError`. */
+export async function auditClearedMemory(context: OperationContext, teamId: string | undefined, nowMs: number): Promise<void> {
+  const newest = answered(await context.options.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 }));
+  // Never before the newest entry, where gateways no longer look.
+  await leave(context, 'clearMemory', Math.max(Math.floor(nowMs), newest[0]?.atMs ?? 0), teamId);
+}
+
+/** The entry of a clock that an operator vouched for, by that clock. Throws a `StoreError`. */
+export async function auditAcceptedClock(context: OperationContext, nowMs: number): Promise<void> {
+  await leave(context, 'acceptClock', nowMs, undefined);
+}
+
+async function leave(context: OperationContext, action: string, atMs: number, teamId: string | undefined): Promise<void> {
+  const entry = { id: auditIdsAlone()(atMs), atMs, teamId, keyId: undefined, before: {}, after: {}, ...context.by(action) };
+  answered(await context.options.audit.restore([entry]));
 }
