@@ -89,6 +89,6 @@ export async function auditAcceptedClock(context: OperationContext, nowMs: numbe
 }
 
 async function leave(context: OperationContext, action: string, atMs: number, teamId: string | undefined): Promise<void> {
-  const entry = { id: auditIdsAlone()(atMs), atMs, teamId, keyId: undefined, before: {}, after: {}, ...context.by(action) };
+  const entry = { id: auditIdsAlone()(atMs), atMs, teamId, keyId: undefined, before: {}, after: {}, ...context.by({ id: action }) };
   answered(await context.options.audit.restore([entry]));
 }

@@ -9,6 +9,7 @@ import type { RefusalDays } from '../ports/refusal-days.ts';
 import type { TagHistory, TagRegistry } from '../ports/tag-registry.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';
+import type { AdminOperation } from './operation.ts';
 import type { LiveReport } from './operations/live.ts';
 
 /** The plans of the configuration by their names. */
@@ -77,8 +78,8 @@ export class OperationContext {
     return (this.options.nowMs ?? Date.now)();
   }
 
-  /** For the audit. */
-  by(action: string, reason?: string): Audited {
+  /** For the audit: who acts, and by which operation; some commands have an action of their own. */
+  by({ id: action }: Pick<AdminOperation, 'id'>, reason?: string): Audited {
     const { actor } = this.options;
     if (actor === undefined) throw new Error(`${action} without an actor`);
     return { actor, action, ...(reason === undefined ? {} : { reason }) };

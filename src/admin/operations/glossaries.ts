@@ -7,7 +7,7 @@ import type { GlossaryRecord } from '../../ports/glossary-store.ts';
 import { glossaryId, moment, teamFlag, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, operation } from '../operation.ts';
-import type { RowColumn } from '../operation.ts';
+import type { AdminOperation, RowColumn } from '../operation.ts';
 
 const Glossary = Type.Object({
   glossary_id: Type.String(),
@@ -74,7 +74,7 @@ export async function findGlossary(context: OperationContext, id: string) {
   return { teamId, glossary: found(await glossaries.find(teamId, id), 'glossary', id) };
 }
 
-export const deleteGlossary = operation({
+export const deleteGlossary: AdminOperation = operation({
   id: 'deleteGlossary',
   past: 'glossary deleted',
   command: 'glossary delete',
@@ -95,7 +95,7 @@ export const deleteGlossary = operation({
   notice: ({ glossary_id: id, team_id: team }) => `Glossary ${id} of team ${team} is deleted.`,
   async run(context, { id }) {
     const { teamId } = await findGlossary(context, id);
-    found((await context.part('glossaries').remove(teamId, id, context.by('deleteGlossary'))) || undefined, 'glossary', id);
+    found((await context.part('glossaries').remove(teamId, id, context.by(deleteGlossary))) || undefined, 'glossary', id);
     const ids = { glossary_id: id, team_id: teamId };
     return done({ ...ids, status: 'deleted' }, await context.replicated([teamId]), ids);
   },

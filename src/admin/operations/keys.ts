@@ -20,7 +20,7 @@ import { choice, keyId, recordText, teamFlag, text, windowList, windowListAs, wi
 import type { ShownLimits } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, operation, refused } from '../operation.ts';
-import type { Done, OperationRefusal } from '../operation.ts';
+import type { AdminOperation, Done, OperationRefusal } from '../operation.ts';
 import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, limitsReport, New } from './key-rows.ts';
 import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow, NewKeyRow } from './key-rows.ts';
 
@@ -138,7 +138,7 @@ export const listKeys = operation({
   },
 });
 
-export const createKey = operation({
+export const createKey: AdminOperation = operation({
   id: 'createKey',
   past: 'key created',
   command: 'key create',
@@ -170,7 +170,7 @@ export const createKey = operation({
     const newId = await idOfKey(context, id, team);
     const record = { keyId: newId, teamId: team, digest: digestOf(key), display: displayOf(key), label: label.trim(), mode: ofMode };
     const limits = changedLimits({}, limitChange(given));
-    const made = found(await context.options.teams.createKey({ ...record, limits }, context.by('createKey')), 'team', team);
+    const made = found(await context.options.teams.createKey({ ...record, limits }, context.by(createKey)), 'team', team);
     const { display, label: labelled } = made;
     const row = { key_id: newId, key, display, label: labelled, mode: ofMode, team_id: team, ...limitsReport(made.limits) };
     if (!isDisabled) return done(row, undefined, { key_id: newId });
@@ -184,12 +184,12 @@ async function idOfKey(context: OperationContext, id: string | undefined, team: 
   const { teams, newId } = context.options;
   if (id === undefined) return newId();
   if (answered(await teams.listKeys(team))?.some((key) => key.keyId === id) !== true) return id;
-  answered(await context.changing(teams.revokeKey(id, context.by('revokeKey'))));
+  answered(await context.changing(teams.revokeKey(id, context.by(revokeKey))));
   return newId();
 }
 
 async function changeKey(context: OperationContext, id: string, change: KeyChange): Promise<Done<ChangedKeyRow>> {
-  const key = found(await context.changing(context.options.teams.updateKey(id, change, context.by('updateKey'))), 'key', id);
+  const key = found(await context.changing(context.options.teams.updateKey(id, change, context.by(updateKey))), 'key', id);
   // What restricts a key must survive a failover; a changed label or an enabled key need not.
   const weighty = change.disabled === true || change.limits !== undefined;
   const replicated = weighty ? await context.replicated([key.teamId]) : undefined;
@@ -203,7 +203,7 @@ const NOTES = {
   expired: ' It has expired: give it a later --expires-at, or --no-expires-at.',
 } as const;
 
-export const updateKey = operation({
+export const updateKey: AdminOperation = operation({
   id: 'updateKey',
   past: 'key changed',
   command: 'key update',
@@ -254,7 +254,7 @@ export const updateKey = operation({
   },
 });
 
-export const revokeKey = operation({
+export const revokeKey: AdminOperation = operation({
   id: 'revokeKey',
   past: 'key revoked',
   http: 'POST /keys/{id}/revoke',
@@ -268,7 +268,7 @@ export const revokeKey = operation({
 });
 
 export async function revokedKey(context: OperationContext, id: string): Promise<Done<KeyRecord>> {
-  const key = found(await context.changing(context.options.teams.revokeKey(id, context.by('revokeKey'))), 'key', id);
+  const key = found(await context.changing(context.options.teams.revokeKey(id, context.by(revokeKey))), 'key', id);
   return done(key, await context.replicated([key.teamId]), { team_id: key.teamId, key_id: id });
 }
 
@@ -279,7 +279,7 @@ export async function revokeAll(context: OperationContext, teamId: string): Prom
   const revoked: string[] = [];
   const revoke = async (): Promise<void> => {
     for (const { keyId: id } of keys.filter(({ status }) => status !== 'revoked')) {
-      if (answered(await teams.revokeKey(id, context.by('revokeKey'))) !== undefined) revoked.push(id);
+      if (answered(await teams.revokeKey(id, context.by(revokeKey))) !== undefined) revoked.push(id);
     }
   };
   await context.changing(revoke());

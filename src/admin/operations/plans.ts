@@ -6,6 +6,7 @@ import { costlierText } from '../costlier.ts';
 import { choice, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, operation, RefusedError, refused } from '../operation.ts';
+import type { AdminOperation } from '../operation.ts';
 import type { TeamsBehind } from '../plan-comparison.ts';
 import { limitsOfPlan, markOf, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { PlanTime } from '../team-terms.ts';
@@ -78,7 +79,7 @@ export interface PlanAppliedRow {
   readonly changed: number;
 }
 
-export const applyPlan = operation({
+export const applyPlan: AdminOperation = operation({
   id: 'applyPlan',
   past: 'plan applied',
   command: 'plan apply',
@@ -131,7 +132,7 @@ export const applyPlan = operation({
     let changed = 0;
     const apply = async (): Promise<void> => {
       for (const { team, change } of behind) {
-        const made = answered(await teams.updateTeam(team.teamId, change, context.by('applyPlan')));
+        const made = answered(await teams.updateTeam(team.teamId, change, context.by(applyPlan)));
         if (made !== undefined) changed++;
         onProgress?.(changed, behind.length);
       }

@@ -9,7 +9,7 @@ import type { SetTag } from '../../ports/tag-registry.ts';
 import { limitsText, tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, noSuch, operation, RefusedError, refused } from '../operation.ts';
-import type { RowColumn, OperationRefusal } from '../operation.ts';
+import type { AdminOperation, RowColumn, OperationRefusal } from '../operation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
@@ -106,7 +106,7 @@ export const showTag = operation({
   },
 });
 
-export const setTag = operation({
+export const setTag: AdminOperation = operation({
   id: 'setTag',
   past: 'tag limits set',
   command: 'tag set',
@@ -156,7 +156,7 @@ export const setTag = operation({
       ...(limits.characters ? { characters: limits.characters } : {}),
       ...(limits.limits ? { windows: windowsOf(limits.limits)! } : {}),
     };
-    const changed = answered(await context.changing(registry.set(id, name, settings, most(), context.by('setTag'))));
+    const changed = answered(await context.changing(registry.set(id, name, settings, most(), context.by(setTag))));
     if (changed.kind === 'team_unknown') throw new RefusedError(noSuch('team', id));
     if (changed.kind === 'limit_reached') {
       const reached = `limits.tags allows limits for ${changed.most} tags of a team, and as many others have some`;
@@ -166,7 +166,7 @@ export const setTag = operation({
   },
 });
 
-export const deleteTag = operation({
+export const deleteTag: AdminOperation = operation({
   id: 'deleteTag',
   past: 'tag limits removed',
   command: 'tag delete',
@@ -180,7 +180,7 @@ export const deleteTag = operation({
   columns: [],
   notice: ({ tag: name, team_id: team }) => `The tag ${name} of team ${team} has no limits any more.`,
   async run(context, { id, tag: name }) {
-    const removed = await context.changing(context.part('tags').registry.remove(id, name, context.by('deleteTag')));
+    const removed = await context.changing(context.part('tags').registry.remove(id, name, context.by(deleteTag)));
     await foundTag(context, removed || undefined, id, name);
     return done({ tag: name, team_id: id, status: 'deleted' }, await context.replicated([id]));
   },

@@ -17,7 +17,7 @@ import { rowsInOrder } from '../listing.ts';
 import { warningsOfAlike, readSummaries, TeamQuestion } from './team-search.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, operation, OTHER_REQUEST, RefusedError, refused } from '../operation.ts';
-import type { OperationRefusal } from '../operation.ts';
+import type { AdminOperation, OperationRefusal } from '../operation.ts';
 import { BALANCE_TOO_LARGE, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
 import type { TeamEdit } from '../team-terms.ts';
 import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
@@ -58,7 +58,7 @@ const reference = (removes?: string) =>
   recordText(judgeReference, REFERENCE_CHARACTERS_MAX, REFERENCE, { value: 'R', ...(removes === undefined ? {} : { removes }) });
 const name = (description: string) => recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, description, { value: 'NAME' });
 
-export const createTeam = operation({
+export const createTeam: AdminOperation = operation({
   id: 'createTeam',
   past: 'team created',
   command: 'team create',
@@ -95,7 +95,7 @@ export const createTeam = operation({
     const limits = judgeNewTeam(plans(), { plan: planned, credit_minor: creditMinor });
     const texts = { name: named.trim(), ...(referred === undefined ? {} : { reference: referred.trim() }) };
     const draft = { ...texts, teamId: attempt.id ?? newId(), plan: planned, limits, balanceMicro: toMicro(creditMinor ?? 0) };
-    const team = answered(await teams.createTeam(draft, context.by('createTeam')));
+    const team = answered(await teams.createTeam(draft, context.by(createTeam)));
     const replicated = team.balanceMicro === 0 ? undefined : await context.replicated([team.teamId]);
     return done(teamReport(team), replicated, { team_id: team.teamId }, await warningsOfAlike(teams, team, texts));
   },
@@ -134,7 +134,7 @@ async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit)
   return { team, change, costlier: change.plan && (await costlierFor(context.options.teams, id, change.plan.limits)) };
 }
 
-export const updateTeam = operation({
+export const updateTeam: AdminOperation = operation({
   id: 'updateTeam',
   past: 'team changed',
   command: 'team update',
@@ -200,7 +200,7 @@ export const updateTeam = operation({
     if (costlier !== undefined && !confirm && agreed !== questionOf(costlier, change.plan!).mark)
       throw new RefusedError(unconfirmed(costlier, change.plan!.limits.currency));
     const made = once === undefined ? change : { ...change, once };
-    const after = found(await context.changing(teams.updateTeam(id, made, context.by('updateTeam', edit.reason?.trim()))), 'team', id);
+    const after = found(await context.changing(teams.updateTeam(id, made, context.by(updateTeam, edit.reason?.trim()))), 'team', id);
     if ('kind' in after) {
       if (after.kind === 'other_request') throw new RefusedError(OTHER_REQUEST);
       throw new RefusedError(after.kind === 'balance_out_of_bounds' ? BALANCE_TOO_LARGE : creditNotFree(after.freeMicro, before));
@@ -236,7 +236,7 @@ function waitingText({ next_plan: next }: ChangedTeamRow): string {
     : `The team gets plan ${next.plan} when its period ends.`;
 }
 
-export const deleteTeam = operation({
+export const deleteTeam: AdminOperation = operation({
   id: 'deleteTeam',
   past: 'team deleted',
   command: 'team delete',
@@ -280,7 +280,7 @@ export const deleteTeam = operation({
   },
   async run(context, { id, keep_usage: keepUsage }) {
     const { teams, forget } = context.options;
-    found((await context.changing(teams.deleteTeam(id, { keepUsage }, context.by('deleteTeam')))) || undefined, 'team', id);
+    found((await context.changing(teams.deleteTeam(id, { keepUsage }, context.by(deleteTeam)))) || undefined, 'team', id);
     const warnings = ((await forget?.(id)) ?? []).map(
       (plugin) => `the data that plugin ${plugin} stores of the team could not be reached; it is deleted when it expires`,
     );
