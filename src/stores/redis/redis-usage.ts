@@ -23,27 +23,21 @@ export class RedisUsage implements UsageSource {
   }
 
   one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable> {
-    return answering(async () => this.#read(await this.#accounts.read(teamId), teamId, charges));
+    return answering(() => this.#read(teamId, charges));
   }
 
   page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
-    return answering(() =>
-      this.#index.page(page, async (teamId) => {
-        const first = await this.#accounts.read(teamId);
-        const team = shownTeam(first);
-        return team !== undefined && isFound(team, page) ? this.#read(first, teamId, charges) : undefined;
-      }),
-    );
+    return answering(() => this.#index.page(page, (teamId) => this.#read(teamId, charges, page)));
   }
 
-  async #read(first: HashDraft, teamId: string, charges: Charges): Promise<UsageRows | undefined> {
-    const isDue = charges === 'by period' && first.read.has(FIELD.team);
-    if (isDue) await this.#accounts.change(teamId, () => undefined);
-    const draft = isDue ? await this.#accounts.read(teamId) : first;
-    const [all, ended, nowMs] = await Promise.all([
+  /** `undefined` for a team that `page` does not find, too. */
+  async #read(teamId: string, charges: Charges, page?: TeamPage): Promise<UsageRows | undefined> {
+    const { draft, nowMs } = await (charges === 'by period' ? this.#accounts.current(teamId) : this.#accounts.stored(teamId));
+    const team = shownTeam(draft);
+    if (team === undefined || (page !== undefined && !isFound(team, page))) return undefined;
+    const [all, ended] = await Promise.all([
       chargesOf(this.#accounts, teamId),
       charges === 'by period' ? endedOf(this.#accounts, teamId) : [],
-      this.#accounts.link.now(),
     ]);
     const rows = usageRows(draft, all, ended, nowMs);
     if (rows === undefined || charges === 'by period') return rows;

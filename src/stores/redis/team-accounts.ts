@@ -268,7 +268,7 @@ export class TeamAccounts {
   ): Promise<T> {
     const serial = await this.#postbox.serial(by);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+      const { draft, nowMs } = await this.stored(teamId);
       const result = decide(draft, new HashRows(teamId, draft, nowMs, serial), nowMs);
       if (!draft.isChanged || (await this.#write(teamId, draft, frees))) return result;
     }
@@ -277,13 +277,18 @@ export class TeamAccounts {
 
   /** What is shown of a team that is up to date. */
   async view<T>(teamId: string, show: (team: OpenTeam) => T): Promise<T | undefined> {
+    const { account, rows, nowMs } = await this.current(teamId);
+    return account && show({ account, rows, nowMs });
+  }
+
+  /** The hash of a team that is up to date, or of what is left of it. */
+  async current(teamId: string) {
     for (;;) {
-      const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+      const { draft, nowMs } = await this.stored(teamId);
       const rows = new HashRows(teamId, draft, nowMs, 0);
       const account = openAccount(draft, rows);
-      if (account === undefined) return undefined;
-      account.catchUp(nowMs);
-      if (!account.isChanged) return show({ account, rows, nowMs });
+      account?.catchUp(nowMs);
+      if (account?.isChanged !== true) return { draft, nowMs, rows, account };
       answered(await this.catchUp(teamId));
     }
   }
@@ -301,6 +306,11 @@ export class TeamAccounts {
       writeAccount(account, draft, rows.settledKeys);
       return made;
     });
+  }
+
+  async stored(teamId: string): Promise<{ readonly draft: HashDraft; readonly nowMs: number }> {
+    const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
+    return { draft, nowMs };
   }
 
   async read(teamId: string): Promise<HashDraft> {
