@@ -54,6 +54,8 @@ interface Reported {
   /** The last finished day, and the last closed period. */
   readonly day: number;
   readonly period: number;
+  /** The one that ran then; absent while one before it is not closed. Until it ends, no periods need be read. */
+  readonly running?: Pick<PeriodUse, 'number' | 'startMs' | 'endMs'> | undefined;
   /** The highest percentage of each period since, by its number. */
   readonly percents: Readonly<Record<number, number>>;
   /** The balance when it was last looked at. */
@@ -80,13 +82,12 @@ interface Refused {
 
 /** A team as it is found. */
 interface Found {
-  readonly team: Team;
-  /** Newest first; the first is the current one. */
+  /** Of the current period. */
+  readonly usage: Usage;
+  /** Newest first; the first is the current one. Empty if there is nothing to report of them. */
   readonly periods: readonly PeriodUse[];
   /** Those that have ended and were not reported. */
   readonly days: readonly KeyDay[];
-  /** Of the current period, if an event may need it. */
-  readonly usage: Usage | undefined;
 }
 
 type Parts = Pick<Store, 'teams' | 'history' | 'records'> & { readonly rules: EventRules; readonly nowMs: () => number };
@@ -196,9 +197,12 @@ export class UsageEvents {
     const name: RecordName = { table: 'reported', id: teamId };
     const [before] = answered(await records.read(SHARED_RECORDS, [name]));
     // After that: what was reported of a deleted team is gone, and nothing more is reported.
-    const team = answered(await teams.findTeam(teamId));
-    const periods = answered(await history.periods(teamId));
-    if (team === undefined || periods === undefined) return true;
+    const first = answered(await teams.usage(teamId));
+    const reported = before === undefined ? undefined : (JSON.parse(before) as Reported);
+    const isCalm = refused === undefined && reported !== undefined && first !== undefined && isUnchanged(rules, reported, first);
+    // Sums over all that was ever charged.
+    const periods = isCalm ? [] : answered(await history.periods(teamId));
+    if (first === undefined || periods === undefined) return true;
     const write = async (value: string, events: readonly NewEvent[]): Promise<boolean> => {
       const written = await records.change(SHARED_RECORDS, [name], ([now], { nowMs: atMs }) => {
         if (now !== before) return { result: false };
@@ -212,17 +216,16 @@ export class UsageEvents {
       return answered(written)!;
     };
     const today = dayOf(nowMs());
-    if (before === undefined) {
+    if (reported === undefined) {
       await write(JSON.stringify(firstSeen(periods, today)), []);
       return false;
     }
-    const reported = JSON.parse(before) as Reported;
     const [from, to] = [Math.max(reported.day + 1, today - REPORTED_DAYS), today - 1];
     const days = from > to ? [] : (answered(await history.days(teamId, { from, to }))?.days ?? []);
-    const isUsed = refused !== undefined || percentsOf(rules, reported, periods[0]!).length > 0;
-    const usage = isUsed ? answered(await teams.usage(teamId)) : undefined;
-    if (isUsed && usage === undefined) return true;
-    const { next, events } = unreported(rules, reported, { team, periods, days, usage }, refused, nowMs());
+    // With at least what the periods have.
+    const usage = isCalm ? first : answered(await teams.usage(teamId));
+    if (usage === undefined) return true;
+    const { next, events } = unreported(rules, reported, { usage, periods, days }, refused, nowMs());
     const value = JSON.stringify(next);
     return value === before || write(value, events);
   }
@@ -245,28 +248,41 @@ function firstSeen([current]: readonly PeriodUse[], today: number): Reported {
   return { day: today - 1, period: number - 1, percents: {}, balanceMicro, limits: {} };
 }
 
+/** Whether the period that was running still is, and has reached no further percentage. */
+function isUnchanged(
+  rules: EventRules,
+  reported: Reported,
+  { team: { limits }, periodStartMs, periodEndMs, characters, allowanceUsed }: Usage,
+): boolean {
+  const { running } = reported;
+  // A plan with another length may end a period at once, so that two begin at the same moment.
+  if (running?.startMs !== periodStartMs || running.endMs !== periodEndMs) return false;
+  return percentsOf(rules, reported, { number: running.number, limits, characters, allowanceUsed }).length === 0;
+}
+
 /** What is to be reported of a team, and what has been reported of it then. */
 function unreported(
   rules: EventRules,
   reported: Reported,
-  { team, periods, days, usage }: Found,
+  { usage, periods, days }: Found,
   refused: Refused | undefined,
   nowMs: number,
 ): { readonly next: Reported; readonly events: readonly NewEvent[] } {
-  const { teamId } = team;
+  const { team } = usage;
+  const { teamId, balanceMicro } = team;
   const isNews = ({ number }: PeriodUse): boolean => number > reported.period;
   const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - REPORTED_DAYS * DAY_MS;
   const ended = periods.filter((one) => isNews(one) && one.closed).toReversed();
   const period = ended.at(-1)?.number ?? reported.period;
-  const { balanceMicro } = periods[0]!.credit;
+  const running = periods.length === 0 ? reported.running : runningOf(periods);
   const events: NewEvent[] = [];
-  const percents: Record<number, number> = {};
+  const percents = Object.fromEntries(Object.entries(reported.percents).filter(([number]) => Number(number) > period));
   for (const one of periods.filter(isNews).toReversed()) {
     const reached = isRecent(one) ? percentsOf(rules, reported, one) : [];
-    const then = one === periods[0] && usage !== undefined ? usage : usageOf(team, one);
+    const then = one === periods[0] ? usage : usageOf(team, one);
     for (const percent of reached)
       events.push({ id: eventIds.quota(teamId, one, percent), facts: { kind: 'quota_threshold', percent, usage: then } });
-    const last = reached.at(-1) ?? reported.percents[one.number];
+    const last = reached.at(-1);
     if (one.number > period && last !== undefined) percents[one.number] = last;
   }
   for (const one of ended.filter((each) => isRecent(each) && each.characters > 0))
@@ -279,18 +295,27 @@ function unreported(
     const { refusal, untilMs } = refused!;
     const isOfPeriod = refusal.kind === 'quota_exceeded' && refusal.window === undefined;
     const then = periods.find(({ endMs }) => isOfPeriod && endMs === untilMs);
-    const known = then === undefined || usage!.periodEndMs === then.endMs ? usage! : usageOf(usage!.team, then);
+    const known = then === undefined || usage.periodEndMs === then.endMs ? usage : usageOf(team, then);
     events.push({ id: limit.id, facts: factsOf(refused!, known) });
   }
   const { credit } = reported;
   return {
-    next: { day: Math.max(reported.day, dayOf(nowMs) - 1), period, percents, balanceMicro, limits, credit, ...limit?.next },
+    next: { day: Math.max(reported.day, dayOf(nowMs) - 1), period, running, percents, balanceMicro, limits, credit, ...limit?.next },
     events,
   };
 }
 
+function runningOf([current, ...others]: readonly PeriodUse[]): Reported['running'] {
+  const { number, startMs, endMs } = current!;
+  return others.every(({ closed }) => closed) ? { number, startMs, endMs } : undefined;
+}
+
 /** The percentages that a period has reached and that were not reported. */
-function percentsOf(rules: EventRules, reported: Reported, { number, limits, characters, allowanceUsed }: PeriodUse): readonly number[] {
+function percentsOf(
+  rules: EventRules,
+  reported: Reported,
+  { number, limits, characters, allowanceUsed }: Pick<PeriodUse, 'number' | 'limits' | 'characters' | 'allowanceUsed'>,
+): readonly number[] {
   if (limits.billing !== 'quota') return [];
   return percentsReached(rules, limits.characterLimit, reported.percents[number] ?? 0, characters - allowanceUsed);
 }

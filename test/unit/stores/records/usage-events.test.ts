@@ -101,8 +101,9 @@ test('what a period has reached after it was last looked at is told when it has 
   expect(await told()).toEqual([]);
   clock.step(HOUR_MS - 40_000);
   const late = await team.reserve(35);
-  clock.step(40_000);
+  clock.step(20_000);
   await team.use(10);
+  expect(await told()).toEqual([]);
   await team.commit(late.requestId);
   const events = await told();
   expect(events.map(({ facts }) => facts)).toMatchObject([
