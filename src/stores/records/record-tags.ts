@@ -34,8 +34,11 @@ export function recordTags(space: RecordSpace): TagHistory {
 /** Drops a team's days of tags before `first`, tags without any, and what was used of settings that were removed. */
 export async function pruneTags(records: RecordSpace, teamId: string, first: number, nowMs: number): Promise<void> {
   const table = async (name: RecordTable): Promise<ReadonlyMap<string, string>> => answered(await records.list(teamId, name));
-  const [days, limits] = [await table('tag_days'), await table('tag_limits')];
-  for (const [id, count] of await table('tag_counts')) {
+  // Most teams have no tags.
+  const [counts, allUses] = [await table('tag_counts'), await table('tag_uses')];
+  const days = counts.size === 0 ? counts : await table('tag_days');
+  const limits = allUses.size === 0 ? allUses : await table('tag_limits');
+  for (const [id, count] of counts) {
     const [earlier, isOver] = [days.get(id), readTagCount(count)!.day < first];
     const left = earlier === undefined ? '' : daysSince(earlier, first);
     if (left === (earlier ?? '') && !isOver) continue;
@@ -48,7 +51,7 @@ export async function pruneTags(records: RecordSpace, teamId: string, first: num
       }),
     );
   }
-  for (const [id, uses] of await table('tag_uses')) {
+  for (const [id, uses] of allUses) {
     if (limits.has(id) || !isLeftBehind(uses, nowMs)) continue;
     const names = [{ table: 'tag_limits', id } as const, { table: 'tag_uses', id } as const];
     answered(await records.change(teamId, names, ([settings]) => ({ result: true, remove: settings === undefined ? [names[1]!] : [] })));
