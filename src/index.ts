@@ -71,7 +71,7 @@ export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, Win
 export { Account, firstCounts } from './ledger/account.ts';
 export type { AccountCounts, AccountRows, HeldReservation, KeyCharge } from './ledger/account.ts';
 export { Slots, slotsOf } from './ledger/rate.ts';
-export { teamSummary, WindowCounts } from './ledger/counter.ts';
+export { WindowCounts } from './ledger/counter.ts';
 export type { ExceededWindow } from './ledger/counter.ts';
 export type { CountedWindow, StoredCounts, WindowUse } from './domain/window-limits.ts';
 export type { Credential, CredentialReader } from './domain/api-key.ts';
@@ -123,7 +123,7 @@ export type { Charges, UsageRows, UsageSource } from './stores/records/usage-row
 export { countTag } from './ledger/tag-account.ts';
 export type { TagRecords } from './ledger/tag-account.ts';
 export { readTagSettings, TagUses } from './ledger/tag-uses.ts';
-export { reportOf, teamRegistry } from './stores/records/team-registry.ts';
+export { reportOf, teamRegistry, teamSummary } from './stores/records/team-registry.ts';
 export type { OpenTeam, RememberedChange, TeamRows, TeamSpace } from './stores/records/team-registry.ts';
 export { forgetTeam } from './stores/records/forget-team.ts';
 export { overRecords } from './stores/records/over-records.ts';

@@ -2,7 +2,6 @@
 import { windowAt } from '../domain/period.ts';
 import { WINDOWS } from '../domain/window-limits.ts';
 import type { Counted, CountedWindow, StoredCounts, WindowLimit, WindowName, WindowNumber, WindowUse } from '../domain/window-limits.ts';
-import type { TeamSummary, Usage } from '../ports/team-registry.ts';
 
 /** The first number that a request exceeds. */
 export interface ExceededWindow extends WindowNumber {
@@ -124,14 +123,4 @@ function endOf(window: CountedWindow, nowMs: number): number {
 
 function isFarBefore({ startMs, endMs }: CountedWindow, nowMs: number): boolean {
   return nowMs < startMs - (endMs - startMs);
-}
-
-/** A row of the list of teams: how many keys are active, the latest use of any, and the active one that is unused for longest. */
-export function teamSummary({ team, characters, allowanceUsed, keys }: Usage): TeamSummary {
-  const active = keys.filter(({ status }) => status === 'active');
-  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
-  const [idlestKey] = idle.toSorted((one, other) => one.sinceMs - other.sinceMs || (one.keyId < other.keyId ? -1 : 1));
-  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
-  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
-  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }

@@ -4,10 +4,9 @@ import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
 import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Account, AccountRows } from '../../ledger/account.ts';
-import { teamSummary } from '../../ledger/counter.ts';
 import { assertPeriod } from '../../ledger/team-change.ts';
 import type { NewEvent, RecordSpace } from '../../ports/record-space.ts';
-import type { KeyRecord, NewTeam, Team, TeamChange, TeamPage, TeamRegistry } from '../../ports/team-registry.ts';
+import type { KeyRecord, NewTeam, Team, TeamChange, TeamPage, TeamRegistry, TeamSummary, Usage } from '../../ports/team-registry.ts';
 import type { WholeAccount } from '../../ports/whole-accounts.ts';
 import { keyRegistry } from './key-registry.ts';
 import { teamEvent } from './event-record.ts';
@@ -69,6 +68,16 @@ export function keysOf({ account, rows, nowMs }: OpenTeam): KeyRecord[] {
 
 function usageOf({ account, rows, nowMs }: OpenTeam) {
   return account.usage(rows.keyIds(), nowMs);
+}
+
+/** A row of the list of teams: how many keys are active, the latest use of any, and the active one that is unused for longest. */
+export function teamSummary({ team, characters, allowanceUsed, keys }: Usage): TeamSummary {
+  const active = keys.filter(({ status }) => status === 'active');
+  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
+  const [idlestKey] = idle.toSorted((one, other) => one.sinceMs - other.sinceMs || (one.keyId < other.keyId ? -1 : 1));
+  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
+  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
+  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
 }
 
 function updateTeam({ account, rows, nowMs }: OpenTeam, change: TeamChange, by: Audited | undefined) {
