@@ -25,7 +25,19 @@ import { InTurn } from './in-turn.ts';
 import type { RedisLink } from './redis-link.ts';
 import { HashDraft, manyWrites, readFields } from './hash-draft.ts';
 import { DECISIONS_MAX, HashRows, UNSETTLED } from './team-accounts.ts';
-import { FIELD, idIn, keyText, readCounter, readKey, readOpen, readPeriod, readTagPieces, readTeam, tagPieces } from './team-fields.ts';
+import {
+  countedTag,
+  FIELD,
+  idIn,
+  keyText,
+  readCounter,
+  readKey,
+  readOpen,
+  readPeriod,
+  readTagPieces,
+  readTeam,
+  tagPieces,
+} from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 import { TeamIndex } from './team-index.ts';
 
@@ -71,7 +83,7 @@ export class RedisRecords implements RecordSpace {
     for (const [field, text] of fields) {
       const limited = table === 'tag_limits' ? idIn(field, 'tag:') : undefined;
       if (limited !== undefined) found.set(limited, text);
-      const counted = table === 'tag_uses' ? /^count:tag:(.*):windows$/.exec(field)?.[1] : undefined;
+      const counted = table === 'tag_uses' ? countedTag(field) : undefined;
       if (counted === undefined) continue;
       const slots = await this.#link.ask((redis) => redis.lrange(groupKey(group) + slotsOf(tagSubject(counted)), 0, -1));
       found.set(

@@ -19,7 +19,7 @@ import type { HashDraft } from './hash-draft.ts';
 import { chargesOf, endedOf } from './redis-usage.ts';
 import { openAccount } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
-import { FIELD, idIn, keyText, readBalance, readKey } from './team-fields.ts';
+import { countedTag, FIELD, idIn, keyText, readBalance, readKey } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
 /** What is left of a team in its hash: of an erasure that is not complete, or of usage that stays. */
@@ -118,7 +118,7 @@ export class RedisTeamErasure {
     const ended = keepUsage ? await endedOf(accounts, teamId) : [];
     const keeps = charges.length > 0 || ended.some(({ addedMicro, deductedMicro }) => addedMicro + deductedMicro > 0);
     const blobs = await link.ask((redis) => redis.hkeys(base + OF_TEAM.blobs));
-    const tags = [...read.keys()].flatMap((field) => idIn(field, 'tag:') ?? /^count:tag:(.*):windows$/.exec(field)?.[1] ?? []);
+    const tags = [...read.keys()].flatMap((field) => idIn(field, 'tag:') ?? countedTag(field) ?? []);
     const subjects = ['team', ...keys.map(({ record }) => keySubject(record.keyId)), ...tags.map(tagSubject)];
     const names = [
       ...RECORD_TABLES.map(tableOf),

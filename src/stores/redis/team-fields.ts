@@ -37,6 +37,11 @@ export function idIn(field: string, prefix: string): string | undefined {
   return field.startsWith(prefix) ? field.slice(prefix.length) : undefined;
 }
 
+/** The tag of a field of `count:tag:NAME:windows`, which a tag has from its first settings on. */
+export function countedTag(field: string): string | undefined {
+  return /^count:tag:(.*):windows$/.exec(field)?.[1];
+}
+
 // Teams
 
 export function teamText({ balanceMicro: _balance, ...team }: Team): string {
