@@ -55,7 +55,7 @@ interface Reported {
   readonly day: number;
   readonly period: number;
   /** The one that ran then; absent while one before it is not closed. Until it ends, no periods need be read. */
-  readonly running?: Pick<PeriodUse, 'number' | 'startMs' | 'endMs'> | undefined;
+  readonly running?: number | undefined;
   /** The highest percentage of each period since, by its number. */
   readonly percents: Readonly<Record<number, number>>;
   /** The balance when it was last looked at. */
@@ -82,12 +82,13 @@ interface Refused {
 
 /** A team as it is found. */
 interface Found {
-  /** Of the current period. */
-  readonly usage: Usage;
+  readonly team: Team;
   /** Newest first; the first is the current one. Empty if there is nothing to report of them. */
   readonly periods: readonly PeriodUse[];
   /** Those that have ended and were not reported. */
   readonly days: readonly KeyDay[];
+  /** Of the current period, if an event may need it. */
+  readonly usage: Usage | undefined;
 }
 
 type Parts = Pick<Store, 'teams' | 'history' | 'records'> & { readonly rules: EventRules; readonly nowMs: () => number };
@@ -197,12 +198,12 @@ export class UsageEvents {
     const name: RecordName = { table: 'reported', id: teamId };
     const [before] = answered(await records.read(SHARED_RECORDS, [name]));
     // After that: what was reported of a deleted team is gone, and nothing more is reported.
-    const first = answered(await teams.usage(teamId));
+    const team = answered(await teams.findTeam(teamId));
+    if (team === undefined) return true;
     const reported = before === undefined ? undefined : (JSON.parse(before) as Reported);
-    const isCalm = refused === undefined && reported !== undefined && first !== undefined && isUnchanged(rules, reported, first);
-    // Sums over all that was ever charged.
+    const isCalm = refused === undefined && reported !== undefined && (await this.#isCalm(teamId, reported));
     const periods = isCalm ? [] : answered(await history.periods(teamId));
-    if (first === undefined || periods === undefined) return true;
+    if (periods === undefined) return true;
     const write = async (value: string, events: readonly NewEvent[]): Promise<boolean> => {
       const written = await records.change(SHARED_RECORDS, [name], ([now], { nowMs: atMs }) => {
         if (now !== before) return { result: false };
@@ -222,12 +223,26 @@ export class UsageEvents {
     }
     const [from, to] = [Math.max(reported.day + 1, today - REPORTED_DAYS), today - 1];
     const days = from > to ? [] : (answered(await history.days(teamId, { from, to }))?.days ?? []);
-    // With at least what the periods have.
-    const usage = isCalm ? first : answered(await teams.usage(teamId));
-    if (usage === undefined) return true;
-    const { next, events } = unreported(rules, reported, { usage, periods, days }, refused, nowMs());
+    const [current] = periods;
+    const isUsed = refused !== undefined || (current !== undefined && percentsOf(rules, reported, current).length > 0);
+    const usage = isUsed ? answered(await teams.usage(teamId)) : undefined;
+    if (isUsed && usage === undefined) return true;
+    const { next, events } = unreported(rules, reported, { team, periods, days, usage }, refused, nowMs());
     const value = JSON.stringify(next);
     return value === before || write(value, events);
+  }
+
+  /** Whether the same period runs and has reached no further percentage: periods are sums over all that was ever charged. */
+  async #isCalm(teamId: string, reported: Reported): Promise<boolean> {
+    const { teams, records, rules } = this.#parts;
+    const head = answered(await records.change(teamId, [], (_values, group) => ({ result: group })));
+    if (head?.limits === undefined || head.period === undefined) return false;
+    const { number, endMs } = head.period;
+    if (number !== reported.running || endMs <= head.nowMs) return false;
+    const standing = answered(await teams.standing(teamId));
+    if (standing === undefined) return false;
+    const { usedCharacters: characters, allowanceUsed } = standing;
+    return percentsOf(rules, reported, { number, limits: head.limits, characters, allowanceUsed }).length === 0;
   }
 }
 
@@ -248,27 +263,14 @@ function firstSeen([current]: readonly PeriodUse[], today: number): Reported {
   return { day: today - 1, period: number - 1, percents: {}, balanceMicro, limits: {} };
 }
 
-/** Whether the period that was running still is, and has reached no further percentage. */
-function isUnchanged(
-  rules: EventRules,
-  reported: Reported,
-  { team: { limits }, periodStartMs, periodEndMs, characters, allowanceUsed }: Usage,
-): boolean {
-  const { running } = reported;
-  // A plan with another length may end a period at once, so that two begin at the same moment.
-  if (running?.startMs !== periodStartMs || running.endMs !== periodEndMs) return false;
-  return percentsOf(rules, reported, { number: running.number, limits, characters, allowanceUsed }).length === 0;
-}
-
 /** What is to be reported of a team, and what has been reported of it then. */
 function unreported(
   rules: EventRules,
   reported: Reported,
-  { usage, periods, days }: Found,
+  { team, periods, days, usage }: Found,
   refused: Refused | undefined,
   nowMs: number,
 ): { readonly next: Reported; readonly events: readonly NewEvent[] } {
-  const { team } = usage;
   const { teamId, balanceMicro } = team;
   const isNews = ({ number }: PeriodUse): boolean => number > reported.period;
   const isRecent = ({ endMs }: PeriodUse): boolean => endMs > nowMs - REPORTED_DAYS * DAY_MS;
@@ -279,7 +281,7 @@ function unreported(
   const percents = Object.fromEntries(Object.entries(reported.percents).filter(([number]) => Number(number) > period));
   for (const one of periods.filter(isNews).toReversed()) {
     const reached = isRecent(one) ? percentsOf(rules, reported, one) : [];
-    const then = one === periods[0] ? usage : usageOf(team, one);
+    const then = one === periods[0] && usage !== undefined ? usage : usageOf(team, one);
     for (const percent of reached)
       events.push({ id: eventIds.quota(teamId, one, percent), facts: { kind: 'quota_threshold', percent, usage: then } });
     const last = reached.at(-1);
@@ -295,7 +297,7 @@ function unreported(
     const { refusal, untilMs } = refused!;
     const isOfPeriod = refusal.kind === 'quota_exceeded' && refusal.window === undefined;
     const then = periods.find(({ endMs }) => isOfPeriod && endMs === untilMs);
-    const known = then === undefined || usage.periodEndMs === then.endMs ? usage : usageOf(team, then);
+    const known = then === undefined || usage!.periodEndMs === then.endMs ? usage! : usageOf(usage!.team, then);
     events.push({ id: limit.id, facts: factsOf(refused!, known) });
   }
   const { credit } = reported;
@@ -306,8 +308,7 @@ function unreported(
 }
 
 function runningOf([current, ...others]: readonly PeriodUse[]): Reported['running'] {
-  const { number, startMs, endMs } = current!;
-  return others.every(({ closed }) => closed) ? { number, startMs, endMs } : undefined;
+  return others.every(({ closed }) => closed) ? current!.number : undefined;
 }
 
 /** The percentages that a period has reached and that were not reported. */
