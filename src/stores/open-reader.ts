@@ -1,9 +1,9 @@
 // Opens the store that a URL names to read all of its contents, or to write those of another one; or backs it up.
-import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { otherSchemeOf, sqlitePathOf, STORE_URL_FORMS, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 import type { WholePluginStore } from '../ports/plugin.ts';
+import { fileAt } from './sqlite/store-fault.ts';
 import { openedFor } from './whole-store.ts';
 import type { OpenedWhole, WholeStore, WholeUse } from './whole-store.ts';
 
@@ -38,7 +38,7 @@ export function isSameStore(one: string, other: string): boolean {
   if (kind !== 'sqlite') return placeOf(one) === placeOf(other);
   const [path, otherPath] = [resolve(sqlitePathOf(one)), resolve(sqlitePathOf(other))];
   if (path === otherPath) return true;
-  const [file, otherFile] = [statSync(path, { throwIfNoEntry: false }), statSync(otherPath, { throwIfNoEntry: false })];
+  const [file, otherFile] = [fileAt(path), fileAt(otherPath)];
   return file !== undefined && otherFile !== undefined && file.ino === otherFile.ino && file.dev === otherFile.dev;
 }
 
@@ -66,7 +66,7 @@ export async function backUpStore(url: string, file: string): Promise<StoreBacku
     throw new StoreError(`the store ${withoutCredentials(url)} is backed up by ${means}; only SQLite files are backed up by this command.`);
   }
   const { backUp } = await import('./sqlite/file-copy.ts');
-  const location = resolve(sqlitePathOf(url));
-  if (!existsSync(location)) throw new NoStoreError(`${url} (${location})`);
-  return { file: resolve(file), bytes: await backUp(sqlitePathOf(url), resolve(file)) };
+  const path = sqlitePathOf(url);
+  if (fileAt(path) === undefined) throw new NoStoreError(`${url} (${resolve(path)})`);
+  return { file: resolve(file), bytes: await backUp(path, resolve(file)) };
 }

@@ -1,12 +1,12 @@
 // Opens the file: creates it readable only by its owner, rejects a damaged one or another program's, and sets the durability.
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreCreation } from '../../ports/store.ts';
 import { assertOurs, createTables, isEmpty } from './schema.ts';
-import { databaseFaultOf, storeFault, storeName } from './store-fault.ts';
+import { databaseFaultOf, fileAt, storeFault, storeName } from './store-fault.ts';
 
 export type Durability = 'full' | 'normal';
 
@@ -91,7 +91,7 @@ export function openAlone(path: string, { mayCreate }: { readonly mayCreate: boo
 function prepareFile(path: string, mayCreate: boolean): string {
   if (path === '' || path.includes('\0')) throw new StoreError('sqlite: needs the path of a file, as in sqlite:data/lingate.db.');
   const location = resolve(path);
-  if (!mayCreate && !existsSync(location)) throw new NoStoreError(placeOf(path, location));
+  if (!mayCreate && fileAt(path) === undefined) throw new NoStoreError(placeOf(path, location));
   try {
     mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
     // Only for a new file: closing a descriptor of an open database would drop this process's locks on it (POSIX).
@@ -99,7 +99,7 @@ function prepareFile(path: string, mayCreate: boolean): string {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw storeFault(path, 'cannot_open', error);
   }
-  if (statSync(location, { throwIfNoEntry: false })?.isFile() === false) {
+  if (fileAt(path)?.isFile() === false) {
     throw new StoreError(`${storeName(path)} is not a file; name a file, in a directory that this user may write to.`);
   }
   return location;

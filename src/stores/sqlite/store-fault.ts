@@ -1,4 +1,7 @@
 // SQLite faults: distinguished from invalid input, and described for operators: which store, what is wrong, what to do.
+import { statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { resolve } from 'node:path';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { FileFault } from './database-file.ts';
@@ -60,6 +63,15 @@ export function storeName(path: string): string {
 export function storeFault(path: string, cause: Cause, error?: unknown): StoreError {
   const kind = MAY_PASS.has(cause) ? StoreAwayError : StoreError;
   return new kind(adviceOn(path, cause), { cause: error });
+}
+
+/** `undefined` if nothing is there; throws a `StoreError` if that cannot be seen, for example in another user's directory. */
+export function fileAt(path: string): Stats | undefined {
+  try {
+    return statSync(resolve(path), { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeFault(path, 'cannot_open', error);
+  }
 }
 
 /** The result of an operation on an open store that failed. */

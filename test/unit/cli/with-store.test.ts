@@ -1,5 +1,5 @@
 // Only certain commands create a database; the others say in one line which one is missing, and where its name came from.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
@@ -22,9 +22,12 @@ const OTHERS = [
   ['store', 'migrate'],
 ];
 const folder = temporaryFolder();
+/** Its own target: as little to be seen as a file in another user's directory, even by root. */
+const LOOP = join(folder.path, 'loop.db');
 let redis: Awaited<ReturnType<typeof startRedis>>;
 beforeAll(async () => {
   redis = await startRedis();
+  symlinkSync(LOOP, LOOP);
 });
 afterAll(async () => {
   await redis.stop();
@@ -55,6 +58,16 @@ describe('a store that does not exist', () => {
     writeFileSync(path, '');
     expect((await inProcess(['team', 'list', '--store', `sqlite:${path}`])).stderr).toContain('there is no database at');
     expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+
+  test.each([
+    ['team', 'list', '--store'],
+    ['store', 'backup', join(folder.path, 'copy.db'), '--store'],
+    ['store', 'copy', '--to', `sqlite:${join(folder.path, 'target.db')}`, '--from'],
+  ])('is not said to be missing by %s %s if it cannot be seen', async (...words) => {
+    const { status, stdout, stderr } = await inProcess([...words, `sqlite:${LOOP}`]);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^lingate [a-z]+( [a-z]+)?: sqlite:${LOOP} cannot be opened; name a file [^\\n]+\\n$`));
   });
 
   test('is reported with the configuration file that names it', async () => {
