@@ -80,6 +80,6 @@ async function readLayout(redis: RedisConnection, shown: string): Promise<string
   const layout = mark ?? ((await redis.exists(TEAMS_KEY)) === 1 ? LAYOUT : undefined);
   if (layout === undefined || layout === LAYOUT) return layout;
   throw new StoreError(
-    `the store ${shown} holds data of layout ${layout}, and this version reads layout ${LAYOUT}: run the version that wrote it`,
+    `the store ${shown} holds data of layout ${layout}, and this version reads layout ${LAYOUT}: run the version that wrote it, or name another store`,
   );
 }
