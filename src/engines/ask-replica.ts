@@ -9,8 +9,8 @@ import { Pool } from './http1/pool.ts';
 import type { PoolLimits, PoolRequest } from './http1/pool.ts';
 import { replicaAddress } from './http1/origin.ts';
 
-/** The caller's part in work without a caller, which ends when the engine is closed. */
-export class OwnTrial implements Cancellation {
+/** Stands in for a caller, in work that no request asks for. */
+export class StandIn implements Cancellation {
   cancelled = false;
   #listener: (() => void) | undefined = undefined;
 
@@ -18,7 +18,7 @@ export class OwnTrial implements Cancellation {
     this.#listener = listener;
   }
 
-  cancel(): void {
+  leave(): void {
     this.cancelled = true;
     this.#listener?.();
   }
@@ -125,7 +125,7 @@ export function checkReplica(url: string, work: EngineWork, { protocol, options,
   const startedAtMs = performance.now();
   return new Promise((resolve) => {
     const terms = { protocol, options, timeoutMs: limits.timeout_ms };
-    const running = new RunningAttempt(pool, 'reused', work, new OwnTrial(), terms, (attempt, echoesId) => {
+    const running = new RunningAttempt(pool, 'reused', work, new StandIn(), terms, (attempt, echoesId) => {
       const tookMs = performance.now() - startedAtMs;
       void pool.destroy();
       resolve({ attempt, tookMs, echoesId });

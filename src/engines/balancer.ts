@@ -25,7 +25,7 @@ import type {
   ReplicaTrial,
   TranslatedFile,
 } from '../ports/engine.ts';
-import { askPairs, askReplica, OwnTrial } from './ask-replica.ts';
+import { askPairs, askReplica, StandIn } from './ask-replica.ts';
 import { RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Batches, NO_FAILURES } from './batch.ts';
@@ -98,7 +98,7 @@ export class Balancer implements Engine, Attempts {
   /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
   /** Trials without a caller that are under way. */
-  readonly #trials = new Set<OwnTrial>();
+  readonly #trials = new Set<StandIn>();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -169,7 +169,7 @@ export class Balancer implements Engine, Attempts {
     if (replica === undefined) return;
     const options = { ...NOTHING_CHOSEN, sourceLang, targetLang };
     const work = { requestId: this.#newId(), text: [checkSentence(sourceLang)], options, traceparent: undefined };
-    const trial = new OwnTrial();
+    const trial = new StandIn();
     this.#trials.add(trial);
     this.#attempt(replica, 'fresh', work, trial, () => this.#trials.delete(trial));
   }
@@ -302,7 +302,7 @@ export class Balancer implements Engine, Attempts {
   async close(): Promise<void> {
     this.#batches?.close();
     // Otherwise the end of their connections would be logged as failures of the engine.
-    for (const trial of this.#trials) trial.cancel();
+    for (const trial of this.#trials) trial.leave();
     const wires = [...this.#leaving, ...this.#rotation.members.map((replica) => replica.wire)];
     await Promise.all(wires.map((wire) => wire.destroy()));
   }

@@ -1,8 +1,8 @@
 // The fixture of the protocol contract: scripted engines, the gateway's engine client, and callers.
-import type { Cancellation } from '../core/exchange.ts';
 import { isSecret } from '../domain/option-schema.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
+import { StandIn } from '../engines/ask-replica.ts';
 import { Balancer } from '../engines/balancer.ts';
 import type { Engine, EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
 import { startScriptedEngine } from './scripted-engine.ts';
@@ -23,21 +23,6 @@ export interface ProtocolSubject {
 const TIMEOUT_MS = 5000;
 const RESPONSE_BYTES_MAX = 1 << 20;
 export const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-
-/** A caller that can disconnect. */
-export class Caller implements Cancellation {
-  cancelled = false;
-  #listener: (() => void) | undefined = undefined;
-
-  onCancel(listener: (() => void) | undefined): void {
-    this.#listener = listener;
-  }
-
-  leave(): void {
-    this.cancelled = true;
-    this.#listener?.();
-  }
-}
 
 export class Bench {
   readonly subject: ProtocolSubject;
@@ -60,7 +45,7 @@ export class Bench {
     replicas: readonly ScriptedEngine[],
     work: EngineWork,
     timeoutMs = TIMEOUT_MS,
-    caller = new Caller(),
+    caller = new StandIn(),
   ): Promise<EngineResult> {
     const engine = this.engine(replicas, timeoutMs);
     try {

@@ -1,7 +1,8 @@
 // The guarantees of every engine protocol, as cases for any test runner: run them against your own protocol.
 import { collector } from './cases.ts';
 import type { AddCase, ContractCase } from './cases.ts';
-import { Bench, Caller, TRACEPARENT, workOf } from './protocol-bench.ts';
+import { StandIn } from '../engines/ask-replica.ts';
+import { Bench, TRACEPARENT, workOf } from './protocol-bench.ts';
 import type { ProtocolSubject } from './protocol-bench.ts';
 import { expect } from './expect.ts';
 import { answer, CANARY, scriptedTranslation, status } from './scripted-engine.ts';
@@ -209,7 +210,7 @@ function conduct(it: AddCase, bench: Bench): void {
   it('a disconnecting caller ends the call, and there is no second attempt', async () => {
     const replicas = await bench.replicas();
     for (const replica of replicas) replica.always('hang');
-    const caller = new Caller();
+    const caller = new StandIn();
     const result = bench.translate(replicas, workOf(['Hello']), undefined, caller);
     await replicas[0].until(() => replicas[0].requests.length > 0);
     caller.leave();
@@ -220,7 +221,7 @@ function conduct(it: AddCase, bench: Bench): void {
 
   it('a caller that has already disconnected costs the engine nothing', async () => {
     const replicas = await bench.replicas();
-    const caller = new Caller();
+    const caller = new StandIn();
     caller.leave();
     expect(await bench.translate(replicas, workOf(['Hello']), undefined, caller)).toEqual({ kind: 'unavailable', failures: [] });
     for (const replica of replicas) expect(replica.requests).toHaveLength(0);
