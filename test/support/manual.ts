@@ -23,7 +23,12 @@ export function manualSection(name: string, heading: string): string {
   return found;
 }
 
-/** The code blocks of this language in a text. */
+/** The code blocks in a text. */
+export function blocksIn(text: string): { readonly language: string; readonly text: string }[] {
+  return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(([, language, block]) => ({ language: language!, text: block! }));
+}
+
+/** Those of this language. */
 export function codeBlocks(text: string, language: string): string[] {
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
+  return blocksIn(text).flatMap((block) => (block.language === language ? [block.text] : []));
 }
