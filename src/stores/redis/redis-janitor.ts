@@ -33,6 +33,8 @@ interface JanitorOptions {
 
 /** Longer than a round with many teams takes between two looks at the lease. */
 const LEASE_MS = 10_000;
+/** What is no longer retained is looked for this often, in milliseconds. */
+const PRUNE_EVERY_MS = 600_000;
 /** How many fields are deleted at a time. */
 const PIECE = 200;
 
@@ -41,8 +43,7 @@ export class RedisJanitor {
   readonly #name = randomBytes(8).toString('hex');
   readonly #timer: NodeJS.Timeout;
   #running: Promise<unknown> | undefined = undefined;
-  /** All teams are looked at once a day for what the retention ends: reading what was charged is costly. */
-  #prunedDay: number | undefined = undefined;
+  #prunedAtMs = -Infinity;
   /** Teams that were reported. */
   readonly #unreadable = new Set<string>();
   #closed = false;
@@ -71,16 +72,16 @@ export class RedisJanitor {
     // Nothing is ended or deleted by a wrong clock.
     if (accounts.link.clocks.step() !== undefined || !(await this.#leads())) return;
     await erasure.resume();
-    const today = dayOf(await accounts.link.now());
-    const prunes = this.#prunedDay !== today;
+    const prunes = performance.now() - this.#prunedAtMs >= PRUNE_EVERY_MS;
     for await (const ids of index.pieces()) {
       await Promise.all(ids.map((teamId) => this.#readable(teamId, () => this.#visit(teamId))));
       if (prunes) for (const teamId of ids) await this.#readable(teamId, () => this.#prune(teamId));
       if (this.#closed || !(await this.#leads())) return;
     }
-    this.#prunedDay = today;
+    if (!prunes) return;
     answered((await audit.prune()) ?? true);
     answered((await idempotency.sweep()) ?? true);
+    this.#prunedAtMs = performance.now();
   }
 
   /** Whether this process has the lease, which it renews. */
