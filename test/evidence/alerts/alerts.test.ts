@@ -47,32 +47,18 @@ beforeAll(async () => {
   rules = await readFile(RULES_FILE, 'utf8');
 });
 
-/** What one test starts: they run concurrently. */
-class Place {
+/** Of one test: they run concurrently. */
+interface Place {
   readonly folder: string;
-  readonly #closing: (() => Promise<unknown>)[] = [];
-
-  constructor(folder: string) {
-    this.folder = folder;
-  }
-
-  /** Closed after the test, the newest first. */
-  closes(...all: readonly (() => Promise<unknown>)[]): void {
-    this.#closing.push(...all);
-  }
-
-  async close(): Promise<void> {
-    for (const close of this.#closing.toReversed()) await close();
-    await rm(this.folder, { recursive: true, force: true });
-  }
+  /** Closes these after the test, the newest first. */
+  readonly closes: (...all: readonly (() => Promise<unknown>)[]) => void;
 }
 
 const test = base.extend<{ place: Place }>({
-  // oxlint-disable-next-line no-empty-pattern -- vitest wants it
-  async place({}, use) {
-    const place = new Place(await mkdtemp(join(tmpdir(), 'lingate-alerts-')));
-    await use(place);
-    await place.close();
+  async place({ onTestFinished }, use) {
+    const folder = await mkdtemp(join(tmpdir(), 'lingate-alerts-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await use({ folder, closes: (...all) => all.forEach((close) => onTestFinished(async () => void (await close()))) });
   },
 });
 
