@@ -80,7 +80,7 @@ function changeOf(
 }
 
 /** A plan that teams have and the configuration lacks. */
-export interface MissingPlan {
+interface MissingPlan {
   readonly plan: string;
   readonly teams: number;
 }

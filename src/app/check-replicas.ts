@@ -20,7 +20,7 @@ import type { OfferedEngine } from '../domain/engine-offer.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
 
 /** Codes from the configuration's languages. */
-export interface CheckedPair {
+interface CheckedPair {
   readonly sourceLang: string;
   readonly targetLang: string;
 }

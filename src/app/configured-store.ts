@@ -16,7 +16,7 @@ import { openMachineClock } from '../stores/records/store-clock.ts';
 /** A command reports a failure in its own line; what a store logs is only for the gateway's log. */
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export interface ConfiguredStore {
+interface ConfiguredStore {
   readonly store: Store;
   /** The clock of this process, by which an embedded store goes. */
   readonly clock: JudgedClock;

@@ -96,7 +96,7 @@ export async function repairDocuments(
   });
 }
 
-export interface CopyRequest {
+interface CopyRequest {
   readonly from: string;
   readonly to: string;
   /** Clears what an incomplete copy has left in the target. */

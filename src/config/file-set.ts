@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /** What was found at a path. Survives structured cloning. */
-export type FileRead =
+type FileRead =
   | { readonly kind: 'file'; readonly bytes: Buffer }
   /** A pipe or a device, which can only be read once. */
   | { readonly kind: 'stream'; readonly bytes: Buffer }

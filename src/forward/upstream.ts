@@ -48,7 +48,7 @@ export interface UpstreamAnswer {
 /** What forwards requests. */
 export type ProxyUpstream = ReturnType<typeof openProxyUpstream>;
 
-export interface ProxyUpstreamOptions {
+interface ProxyUpstreamOptions {
   /** `false` uses a new connection for every request. */
   readonly keepAlive?: boolean;
   /** Unsolicited bytes arrived; `begins` if there had been none for a minute. */

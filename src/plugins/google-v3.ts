@@ -185,7 +185,7 @@ const LANGUAGES = {
 };
 
 /** There a reason is written in capital letters. */
-export const PROBLEM_FORM_V3 = problemForm(({ reason, domain }) => {
+const PROBLEM_FORM_V3 = problemForm(({ reason, domain }) => {
   const name = /[a-z]/.test(reason) ? reason.replaceAll(/[A-Z]/g, '_$&').toUpperCase() : reason;
   return { details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: name, domain }] };
 });

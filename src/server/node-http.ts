@@ -32,7 +32,7 @@ const SERVER_OPTIONS: ServerOptions = {
 const BACKLOG_MAX = 4096;
 
 /** Name and version of this listener's library. */
-export const NODE_LIBRARY = `node:http ${process.versions.node}`;
+const NODE_LIBRARY = `node:http ${process.versions.node}`;
 
 /** Throws a `ListenError` if it cannot listen. */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { HEAD_BYTES_MAX, ListenError } from './listener.ts';
 
-export interface PinnedBuild {
+interface PinnedBuild {
   /** The package's own name. */
   readonly name: string;
   readonly version: string;
@@ -94,7 +94,7 @@ export interface UwsBuild {
 }
 
 /** A variable that restricts loading to one package by its name: to roll back, and to compare. */
-export const BUILD_VARIABLE = 'LINGATE_UWS_BUILD';
+const BUILD_VARIABLE = 'LINGATE_UWS_BUILD';
 
 /** Upstream's package name. It is in no registry; operators install it from its repository. */
 const UPSTREAM = 'uWebSockets.js';

@@ -28,7 +28,7 @@ export const Entry = Type.Object({
     description: 'The new values of the members that changed, and the `reason`.',
   }),
 });
-export type EntryRow = Static<typeof Entry>;
+type EntryRow = Static<typeof Entry>;
 
 /** Each action in words. The last ones are the command line's and the console's. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -110,7 +110,7 @@ export const listAudit = operation({
 type AuditMembers = Readonly<Record<string, string | number>>;
 
 /** As the admin API answers it. */
-export function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, before, after }: AuditEntry): EntryRow {
+function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, before, after }: AuditEntry): EntryRow {
   return {
     at: rfc3339(atMs),
     actor,

@@ -145,7 +145,7 @@ async function oneTeam(history: UsageHistory, teamId: string, day: number, span:
 }
 
 /** What lines come to in a currency. */
-export interface InvoiceTotal {
+interface InvoiceTotal {
   readonly currency: string;
   lines: number;
   characters: number;

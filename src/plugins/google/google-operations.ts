@@ -243,7 +243,7 @@ export function detection(
   });
 }
 
-export interface NamesOrder {
+interface NamesOrder {
   /** The locale of the names, if there are to be any. */
   readonly locale: string | undefined;
 }

@@ -10,7 +10,7 @@ import { JsonTable } from './json-table.ts';
 
 const DAYS = new JsonTable<Partial<RefusalCounts>>('refusals');
 
-export interface RecordRefusals extends RefusalDays {
+interface RecordRefusals extends RefusalDays {
   /**
    * Adds to the counts of the day in which this moment is; the first of a day also drops those that are too old. Nothing happens
    * if there is no such team. After `unavailable` it may have been added or not.
@@ -43,7 +43,7 @@ export function recordRefusals(space: RecordSpace, retainedDays: number): Record
 }
 
 /** The counts of a record. */
-export function readRefusals(text: string | undefined): RefusalCounts {
+function readRefusals(text: string | undefined): RefusalCounts {
   return { ...NO_REFUSALS, ...DAYS.read(text) };
 }
 
