@@ -1,169 +1,88 @@
 // The requests of a subject's last second, as counts by millisecond: exact at every instant for any rate, with at most 1,000
-// entries. Packed, because a store writes them with every admission.
+// entries. As bytes they are small, because a store writes them with every admission.
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 
-/** A number below 2^53 takes at most eight bytes of seven bits; an entry has two numbers. */
-const ENTRY_BYTES_MAX = 16;
-const BYTES_AT_FIRST = 32;
-const NO_BYTES = new Uint8Array();
+/** How many were taken in a millisecond. */
+interface Entry {
+  atMs: number;
+  count: number;
+}
 
-/**
- * Each entry consists of the milliseconds since the previous entry and the number of slots taken then, both as varints; the
- * first entry's distance is meaningless. The time of the newest entry is stored separately.
- */
+/** Of an entry as it is stored: its count, and in the lowest ten bits how long before the newest it was. */
+const ENTRY_BYTES = 4;
+const AGES = 1024;
+
 export class Slots {
-  #bytes: Uint8Array;
-  #start = 0;
-  #end: number;
-  /** Position of the newest entry's count, and that count. */
-  #newestAt = 0;
-  #newestCount = 0;
+  /** Oldest first; none is a second older than the newest. */
+  readonly #entries: Entry[] = [];
   /** How many there are; right after `take`, none of them is older than a second. To be read only. */
   taken = 0;
-  #oldestMs = 0;
-  newestMs: number;
-  #read = 0;
+  /** Never empty, because drivers take an array without a buffer for null. */
+  #view = new DataView(new ArrayBuffer(8 * ENTRY_BYTES));
 
-  constructor(packed: Uint8Array = NO_BYTES, newestMs = 0) {
-    this.#bytes = new Uint8Array(Math.max(BYTES_AT_FIRST, packed.length + ENTRY_BYTES_MAX));
-    this.#bytes.set(packed);
-    this.#end = packed.length;
-    this.newestMs = newestMs;
-    let sinceOldestMs = 0;
-    for (let at = 0; at < this.#end; at = this.#read) {
-      const gapMs = this.#varint(at);
-      if (at > 0) sinceOldestMs += gapMs;
-      this.#newestAt = this.#read;
-      this.#newestCount = this.#varint(this.#newestAt);
-      this.taken += this.#newestCount;
+  constructor(packed: Uint8Array = new Uint8Array(), newestMs = 0) {
+    const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+    for (let at = 0; at + ENTRY_BYTES <= packed.length; at += ENTRY_BYTES) {
+      const entry = view.getUint32(at, true);
+      this.add(newestMs - (entry % AGES), Math.floor(entry / AGES));
     }
-    this.#oldestMs = newestMs - sinceOldestMs;
   }
 
-  /** The stored form; valid until the next change. */
+  /** Stored beside `packed`; 0 if there are none. */
+  get newestMs(): number {
+    return this.#entries.at(-1)?.atMs ?? 0;
+  }
+
+  /** Valid until the next call. */
   packed(): Uint8Array {
-    return this.#bytes.subarray(this.#start, this.#end);
+    const { newestMs } = this;
+    const { length } = this.#entries;
+    if (this.#view.byteLength < length * ENTRY_BYTES) this.#view = new DataView(new ArrayBuffer(2 * length * ENTRY_BYTES));
+    for (let i = 0; i < length; i++) {
+      const { atMs, count } = this.#entries[i]!;
+      this.#view.setUint32(i * ENTRY_BYTES, count * AGES + newestMs - atMs, true);
+    }
+    return new Uint8Array(this.#view.buffer, 0, length * ENTRY_BYTES);
   }
 
-  /** The times and counts of all entries, including those older than a second. */
-  entries(): { readonly atMs: number; readonly count: number }[] {
-    const entries: { readonly atMs: number; readonly count: number }[] = [];
-    let atMs = this.#oldestMs;
-    for (let at = this.#start; at < this.#end; at = this.#read) {
-      const gapMs = this.#varint(at);
-      if (at > this.#start) atMs += gapMs;
-      entries.push({ atMs, count: this.#varint(this.#read) });
-    }
-    return entries;
+  /** Valid until the next change. */
+  entries(): readonly Readonly<Entry>[] {
+    return this.#entries;
   }
 
   /** How long until one more fits; 0 if it does now. Moves with the clock, but drops nothing: the clock may step back again. */
   waitMs(limit: number, nowMs: number): number {
     this.#moveBack(nowMs);
-    return this.taken < limit ? 0 : Math.max(0, this.#freeAtMs(limit) - nowMs);
-  }
-
-  #freeAtMs(limit: number): number {
     let over = this.taken - limit;
+    if (over < 0) return 0;
     // The slot that must expire is the oldest one, unless the limit was lowered meanwhile.
-    let at = this.#start;
-    let atMs = this.#oldestMs;
-    for (;;) {
-      this.#varint(at);
-      over -= this.#varint(this.#read);
-      if (over < 0) return atMs + RATE_WINDOW_MS;
-      at = this.#read;
-      atMs += this.#varint(at);
-    }
+    const last = this.#entries.find(({ count }) => (over -= count) < 0)!;
+    return Math.max(0, last.atMs + RATE_WINDOW_MS - nowMs);
   }
 
-  /** Drops what is older than a second, and takes one more. */
   take(nowMs: number): void {
-    this.#drop(nowMs);
-    this.taken++;
-    if (this.taken > 1 && this.newestMs === nowMs) {
-      this.#newestCount++;
-      this.#end = this.#newestAt;
-    } else {
-      const gapMs = this.taken > 1 ? nowMs - this.newestMs : 0;
-      if (this.taken === 1) this.#oldestMs = nowMs;
-      this.newestMs = nowMs;
-      this.#newestCount = 1;
-      this.#append(gapMs);
-      this.#newestAt = this.#end;
-    }
-    this.#append(this.#newestCount);
+    this.#moveBack(nowMs);
+    this.add(nowMs, 1);
   }
 
-  /** Adds what was taken at a moment that is not before the newest. */
+  /** Adds what was taken at a moment that is not before the newest, and drops what is older than a second then. */
   add(atMs: number, count: number): void {
-    if (this.taken === 0) this.#oldestMs = atMs;
-    this.#append(this.taken === 0 ? 0 : atMs - this.newestMs);
+    while (this.#entries.length > 0 && atMs - this.#entries[0]!.atMs >= RATE_WINDOW_MS) this.taken -= this.#entries.shift()!.count;
+    const newest = this.#entries.at(-1);
+    if (newest?.atMs === atMs) newest.count += count;
+    else this.#entries.push({ atMs, count });
     this.taken += count;
-    this.newestMs = atMs;
-    this.#newestAt = this.#end;
-    this.#newestCount = count;
-    this.#append(count);
   }
 
   /** If the clock has stepped back, moves the slots back with it. */
   #moveBack(nowMs: number): void {
-    if (this.taken === 0 || this.newestMs <= nowMs) return;
-    this.#oldestMs -= this.newestMs - nowMs;
-    this.newestMs = nowMs;
-  }
-
-  #drop(nowMs: number): void {
-    this.#moveBack(nowMs);
-    while (this.taken > 0 && nowMs - this.#oldestMs >= RATE_WINDOW_MS) {
-      this.#varint(this.#start);
-      this.taken -= this.#varint(this.#read);
-      this.#start = this.#read;
-      if (this.taken > 0) this.#oldestMs += this.#varint(this.#start);
-      else this.#start = this.#end = 0;
-    }
-  }
-
-  #append(value: number): void {
-    if (this.#end + ENTRY_BYTES_MAX > this.#bytes.length) this.#makeRoom();
-    let rest = value;
-    while (rest > 127) {
-      this.#bytes[this.#end++] = (rest % 128) + 128;
-      rest = Math.floor(rest / 128);
-    }
-    this.#bytes[this.#end++] = rest;
-  }
-
-  /** Moves the entries to the front, doubling the space unless that already frees half of it. */
-  #makeRoom(): void {
-    const packed = this.packed();
-    const bytes = packed.length * 2 > this.#bytes.length ? new Uint8Array(this.#bytes.length * 2) : this.#bytes;
-    bytes.set(packed);
-    this.#newestAt -= this.#start;
-    this.#end -= this.#start;
-    this.#start = 0;
-    this.#bytes = bytes;
-  }
-
-  /** The number at `at`; afterwards `#read` is the position of the next one. */
-  #varint(at: number): number {
-    let value = 0;
-    let factor = 1;
-    let next = at;
-    for (;;) {
-      const byte = this.#bytes[next++]!;
-      if (byte < 128) {
-        this.#read = next;
-        return value + byte * factor;
-      }
-      value += (byte - 128) * factor;
-      factor *= 128;
-    }
+    const byMs = this.newestMs - nowMs;
+    if (byMs > 0) for (const entry of this.#entries) entry.atMs -= byMs;
   }
 }
 
 /** As a list of times has them. */
-export function slotsOf(entries: readonly { readonly atMs: number; readonly count: number }[]): Slots {
+export function slotsOf(entries: readonly Readonly<Entry>[]): Slots {
   const slots = new Slots();
   for (const { atMs, count } of entries) slots.add(atMs, count);
   return slots;

@@ -81,7 +81,7 @@ describe('on SQLite', () => {
     [`UPDATE records SET value = json_set(value, '$.limits', json('{}')) WHERE ${firstPeriod}`, { what: 'limits', teamId: quota }],
     [`INSERT INTO usage VALUES (${team(quota)}, ${keyNo(key)}, 1, 20000, 1, 0, 0, 0)`, { what: 'day', teamId: quota }],
     [`UPDATE usage SET of_allowance = characters WHERE team = ${team(quota)} AND period_no = 1`, { what: 'period', teamId: quota }],
-    [`UPDATE accounts SET window = x'0000' WHERE team = ${team(quota)}`, { what: 'window', teamId: quota }],
+    [`UPDATE accounts SET window = x'00000000' WHERE team = ${team(quota)}`, { what: 'window', teamId: quota }],
     [`UPDATE teams SET record = json_set(record, '$.limits.requestsPerSecond', 0) WHERE team_id = '${quota}'`, { what: 'limits' }],
     [`UPDATE teams SET record = json_set(record, '$.limits.period', 'monthly') WHERE team_id = '${quota}'`, { what: 'limits' }],
     [
@@ -101,7 +101,7 @@ describe('on SQLite', () => {
       `INSERT INTO pieces (team, blob, place, piece) VALUES (${team(quota)}, 'unheld', 0, CAST('"a":"b"' AS BLOB))`,
       { what: 'dictionary', teamId: quota, detail: 'unheld' },
     ],
-    [`UPDATE key_accounts SET window = x'0000' WHERE key = ${keyNo(limitedKey)}`, { what: 'window', teamId: quota, keyId: limitedKey }],
+    [`UPDATE key_accounts SET window = x'00000000' WHERE key = ${keyNo(limitedKey)}`, { what: 'window', teamId: quota, keyId: limitedKey }],
     [
       `UPDATE keys SET record = json_set(record, '$.limits.characters', 0) WHERE key_id = '${limitedKey}'`,
       { what: 'key', keyId: limitedKey, detail: 'from 1 on' },
