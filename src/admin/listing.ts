@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { answered } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
-import type { TeamPage } from '../ports/team-registry.ts';
+import type { Team, TeamPage } from '../ports/team-registry.ts';
 import type { OperationContext } from './operation-context.ts';
 import { RefusedError, refused, noSuch } from './operation.ts';
 import type { AdminOperation, ListEntry, ListedPage, ListPiece } from './operation.ts';
@@ -106,6 +106,23 @@ export async function* allRows({ listing }: AdminOperation, context: OperationCo
   }
 }
 
+/** Records in the order of their ids, page by page, from behind one. */
+export async function* inOrder<Item>(
+  read: (after: string | undefined, limit: number) => Promise<readonly Item[] | StoreUnavailable>,
+  idOf: (item: Item) => string,
+  limit: number,
+  after?: string,
+): AsyncGenerator<readonly Item[], void, void> {
+  for (let last = after; ;) {
+    const items: readonly Item[] = answered(await read(last, limit));
+    if (items.length > 0) yield items;
+    if (items.length < limit) return;
+    last = idOf(items.at(-1)!);
+    // A store that answers synchronously would let everyone else wait until all is read.
+    await nextTurn();
+  }
+}
+
 interface Ordered<Item, Row> {
   readonly read: (after: string | undefined, limit: number) => Promise<readonly Item[] | StoreUnavailable>;
   readonly idOf: (item: Item) => string;
@@ -121,91 +138,76 @@ export async function* rowsInOrder<Item, Row>(
   size: number,
 ): AsyncGenerator<ListPiece<Row>, void, void> {
   if (after !== undefined && typeof after !== 'string') throw new RefusedError(NO_CURSOR);
-  const limit = fits === undefined ? size : FILTERED_TOGETHER;
-  for (let end: string | undefined = after; ;) {
-    const items: readonly Item[] = answered(await read(end, limit));
+  for await (const items of inOrder(read, idOf, fits === undefined ? size : FILTERED_TOGETHER, after)) {
     const fitting = fits === undefined ? items : items.filter(fits);
-    end = items.length === 0 ? end : idOf(items.at(-1)!);
     const rows = await rowsOf(fitting);
-    yield { entries: rows.map((row, index) => ({ row, at: idOf(fitting[index]!) })), end, checked: items.length };
-    if (items.length < limit) return;
-    // A store that answers synchronously would let everyone else wait until the page is full.
-    await nextTurn();
+    yield { entries: rows.map((row, index) => ({ row, at: idOf(fitting[index]!) })), end: idOf(items.at(-1)!), checked: items.length };
   }
 }
 
-interface RowOfTeam<Row, At> {
-  readonly row: Row;
-  readonly at: At;
-}
-
 /** What is read of a team, and the rows that are made of it. */
-interface OfTeams<Found, Row, At> {
+interface OfTeams<Found extends { readonly team: Pick<Team, 'teamId'> }, Row> {
   /** Read together at most: it is in memory at once, and a database may be busy for as long. */
   readonly atOnceMax: number;
   readonly find: (teamId: string) => Promise<Found | undefined | StoreUnavailable>;
   /** The next teams in the order of their ids; fewer than asked for only at the end. */
   readonly page: (page: TeamPage) => Promise<readonly Found[] | StoreUnavailable>;
-  readonly teamIdOf: (found: Found) => string;
-  /** In order, each with what tells it from the others of the team; may read more of the store. */
-  readonly rowsOf: (found: Found) => readonly RowOfTeam<Row, At>[] | Promise<readonly RowOfTeam<Row, At>[]>;
-  /** Of a team's rows, those after this one, which may have been deleted meanwhile. */
-  readonly rowsAfter: (rows: readonly RowOfTeam<Row, At>[], at: At) => readonly RowOfTeam<Row, At>[];
+  /** In the order of their places among the rows of the team; may read more of the store. */
+  readonly rowsOf: (found: Found) => readonly RowOfTeam<Row>[] | Promise<readonly RowOfTeam<Row>[]>;
   /** The name of a team whose rows are still to come. */
   readonly missingOf?: (found: Found) => string | undefined;
 }
 
-/** The last row that was read: those after it are the same whatever teams are created meanwhile. */
-interface RowPlace<At> {
+interface RowOfTeam<Row> {
+  readonly row: Row;
+  readonly at: string | number;
+}
+
+/** The last row that was read: those after it are the same whatever is created or deleted meanwhile. */
+interface RowPlace {
   readonly teamId: string;
   /** `undefined`: after all rows of the team. */
-  readonly row?: At | undefined;
+  readonly row?: string | number | undefined;
 }
 
 /** Rows of one team, or of all in their order. */
-export async function* rowsOfTeams<Found, Row, At>(
-  source: OfTeams<Found, Row, At>,
+export async function* rowsOfTeams<Found extends { readonly team: Pick<Team, 'teamId'> }, Row>(
+  source: OfTeams<Found, Row>,
   teamId: string | undefined,
   after: unknown,
   size: number,
 ): AsyncGenerator<ListPiece<Row>, void, void> {
   // Callers can write a cursor themselves.
-  if (after !== undefined && !isPlace<At>(after)) throw new RefusedError(NO_CURSOR);
-  const { find, page, teamIdOf, atOnceMax } = source;
+  if (after !== undefined && !isPlace(after)) throw new RefusedError(NO_CURSOR);
   const first = teamId ?? (after?.row === undefined ? undefined : after.teamId);
   if (first !== undefined) {
-    const found = answered(await find(first));
+    const found = answered(await source.find(first));
     if (found === undefined && teamId !== undefined)
       throw new RefusedError({ ...refused('team', 'there is no team with this id'), named: noSuch('team', teamId).named });
     // A team that was deleted since the previous page has no rows left.
     if (found !== undefined) yield { entries: await entriesOf(source, found, after?.row), end: { teamId: first }, checked: 1 };
     if (teamId !== undefined) return;
   }
-  const limit = Math.max(1, Math.min(size, atOnceMax));
-  for (let last = after?.teamId; ;) {
-    const found = answered(await page({ after: last, limit, search: undefined }));
-    if (found.length === 0) return;
-    last = teamIdOf(found.at(-1)!);
-    const entries = await Promise.all(found.map((one) => entriesOf(source, one, undefined)));
-    yield { entries: entries.flat(), end: { teamId: last }, checked: found.length };
-    if (found.length < limit) return;
-    await nextTurn();
+  const read = (last: string | undefined, limit: number) => source.page({ after: last, limit, search: undefined });
+  const limit = Math.max(1, Math.min(size, source.atOnceMax));
+  for await (const teams of inOrder(read, ({ team }) => team.teamId, limit, after?.teamId)) {
+    const entries = await Promise.all(teams.map((one) => entriesOf(source, one, undefined)));
+    yield { entries: entries.flat(), end: { teamId: teams.at(-1)!.team.teamId }, checked: teams.length };
   }
 }
 
-async function entriesOf<Found, Row, At>(
-  { teamIdOf, rowsOf, rowsAfter, missingOf }: OfTeams<Found, Row, At>,
+async function entriesOf<Found extends { readonly team: Pick<Team, 'teamId'> }, Row>(
+  { rowsOf, missingOf }: OfTeams<Found, Row>,
   found: Found,
-  after: At | undefined,
+  after: string | number | undefined,
 ): Promise<readonly ListEntry<Row>[]> {
-  const teamId = teamIdOf(found);
-  const all = await rowsOf(found);
-  const rows = (after === undefined ? all : rowsAfter(all, after)).map(({ row, at }) => ({ row, at: { teamId, row: at } }));
+  const { teamId } = found.team;
+  const rows = (await rowsOf(found)).filter(({ at }) => after === undefined || at > after);
   const name = after === undefined ? missingOf?.(found) : undefined;
-  return name === undefined ? rows : [{ missing: name }, ...rows];
+  return [...(name === undefined ? [] : [{ missing: name }]), ...rows.map(({ row, at }) => ({ row, at: { teamId, row: at } }))];
 }
 
-function isPlace<At>(place: unknown): place is RowPlace<At> {
+function isPlace(place: unknown): place is RowPlace {
   const { teamId, row = 0 } = (place ?? {}) as Readonly<Record<string, unknown>>;
-  return typeof teamId === 'string' && canonicalUlid(teamId) === teamId && row !== null;
+  return typeof teamId === 'string' && canonicalUlid(teamId) === teamId && (typeof row === 'string' || typeof row === 'number');
 }

@@ -3,7 +3,7 @@
 // of plans, and reloading.
 import { performance } from 'node:perf_hooks';
 import { adminOpenApi } from '../admin/admin-openapi.ts';
-import { missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../admin/plan-comparison.ts';
+import { missingPlans, missingPlanText } from '../admin/plan-change.ts';
 import { reloadOf } from '../config/changes.ts';
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
@@ -187,7 +187,7 @@ export class OperatorSide {
 
   /** Of each plan that teams have and the configuration lacks, in the background. */
   async #checkPlans(): Promise<void> {
-    const checked = await missingPlans(this.#options.store.teams, this.config.plans, TEAMS_CHECKED_MAX);
+    const checked = await missingPlans(this.#options.store.teams, this.config.plans);
     if (isUnavailable(checked)) return;
     for (const missing of checked.missing)
       this.#options.log.warn('teams have a plan that the configuration lacks', { ...missing, advice: missingPlanText(missing) });

@@ -6,7 +6,6 @@ import { found, noSuch, RefusedError } from '../admin/operation.ts';
 import type { RecordKind } from '../admin/operation.ts';
 import { keyColumns, keyReport } from '../admin/operations/key-rows.ts';
 import type { FoundKeyRow, ListedKeyRow, NewKeyRow } from '../admin/operations/key-rows.ts';
-import { foundTeam } from '../admin/operations/teams.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';
@@ -92,8 +91,9 @@ export async function findUsage({ parameters }: SignedInVisit, { context }: Cons
 }
 
 /** By the path's `id`. */
-export function findTeam({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Team> {
-  return foundTeam(context, pathId(parameters, 'id', 'team'));
+export async function findTeam({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Team> {
+  const id = pathId(parameters, 'id', 'team');
+  return found(await context.options.teams.findTeam(id), 'team', id);
 }
 
 /** The id in a path; throws if it can be none. */

@@ -70,52 +70,17 @@ export interface TeamLimits {
   readonly windows: string;
 }
 
-/** The whole numbers among them. */
-type LimitNumber = Exclude<keyof TeamLimits, 'billing' | 'currency' | 'period' | 'windows'>;
-
-/** A number's name in what commands and the admin API show. */
-interface NumberNames {
-  readonly member: string;
-}
-type NamesOf<Names> = Readonly<Partial<Record<LimitNumber, Names>>>;
-
-/** Every plan has these. */
-export const REQUIRED_NUMBERS = {
-  requestsPerSecond: { member: 'requests_per_second' },
-  maxCharactersPerRequest: { member: 'max_characters_per_request' },
-  maxGlossaries: { member: 'max_glossaries' },
-} as const satisfies NamesOf<NumberNames>;
-
-/** By the billing, which also decides their names in reports (`admin/plan-numbers.ts`). */
-const BILLING_NUMBERS = { characterLimit: {}, overageCharacters: {}, overageCapMinor: {}, minorPerMillion: {} };
-
-/** What a plan may lack is 0 and not shown. `about` is the admin API's. New numbers come here. */
-export const OPTIONAL_NUMBERS = {
-  testAllowance: {
-    member: 'test_key_characters',
-    about: 'The free characters of test keys in each period. Absent if they cost what live keys cost.',
-  },
-} as const satisfies NamesOf<NumberNames & { readonly about: string }>;
-
-/**
- * In storage order: SQLite's columns and the bytes in Redis follow from this table. New numbers
- * come last, and are 0 for teams until their plan is applied.
- */
-const PLAN_NUMBERS: Readonly<Record<LimitNumber, object>> = { ...REQUIRED_NUMBERS, ...BILLING_NUMBERS, ...OPTIONAL_NUMBERS };
-
-export const LIMIT_NUMBERS = Object.keys(PLAN_NUMBERS) as readonly LimitNumber[];
-
-type MemberOf<Table extends NamesOf<NumberNames>> = Extract<Table[keyof Table], NumberNames>['member'];
-type NumbersByMember = Readonly<Record<MemberOf<typeof REQUIRED_NUMBERS>, number>> &
-  Readonly<Partial<Record<MemberOf<typeof OPTIONAL_NUMBERS>, number>>>;
-
-/** The numbers that do not depend on the billing, by their names in reports. */
-export function numbersByMember(limits: TeamLimits): NumbersByMember {
-  const named = (table: NamesOf<NumberNames>): [string, number][] =>
-    (Object.entries(table) as [LimitNumber, NumberNames][]).map(([number, { member }]) => [member, limits[number]]);
-  const optional = named(OPTIONAL_NUMBERS).filter(([, value]) => value > 0);
-  return Object.fromEntries([...named(REQUIRED_NUMBERS), ...optional]) as NumbersByMember;
-}
+/** The whole numbers among them. New ones come last, and are 0 for teams until their plan is applied. */
+export const LIMIT_NUMBERS = [
+  'requestsPerSecond',
+  'maxCharactersPerRequest',
+  'maxGlossaries',
+  'characterLimit',
+  'overageCharacters',
+  'overageCapMinor',
+  'minorPerMillion',
+  'testAllowance',
+] as const satisfies readonly (keyof TeamLimits)[];
 
 export function limitsOf(plan: Plan): TeamLimits {
   const base = {

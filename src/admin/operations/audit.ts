@@ -9,7 +9,7 @@ import { choice, moment, ofTeam, utcDay } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import { operation } from '../operation.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
-import { numberChanges, planNumbers } from '../plan-numbers.ts';
+import { numberChanges, planNumbers } from './team-rows.ts';
 import { operations as glossaries } from './glossaries.ts';
 import { operations as keys } from './keys.ts';
 import { operations as plans } from './plans.ts';

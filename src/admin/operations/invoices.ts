@@ -125,12 +125,10 @@ function readInvoices(context: OperationContext, given: Given, after: unknown, s
     atOnceMax: TEAMS_READ_MAX,
     find: (id: string) => oneTeam(history, id, to, span),
     page: (page: TeamPage) => history.pagePeriods(page, span),
-    teamIdOf: ({ team }: TeamPeriods) => team.teamId,
     rowsOf: ({ team, deleted, periods }: TeamPeriods) =>
       periods.filter((one) => one.closed || given.open).map((period) => ({ row: invoiceRow(team, deleted, period), at: period.number })),
     missingOf: ({ team, periods }: TeamPeriods) =>
       periods.some((one) => !one.closed && one.endMs <= Math.min(nowMs, span.endMs)) ? team.name || team.teamId : undefined,
-    rowsAfter: (rows: readonly { row: InvoiceRow; at: number }[], at: number) => rows.filter((one) => one.at > at),
   };
   return rowsOfTeams(source, given.team, after, size);
 }

@@ -1,15 +1,13 @@
 // The plans of the configuration: listing them, comparing one with its teams, and applying it.
-import type { Plan, TeamLimits } from '../../domain/plan.ts';
+import type { Plan } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import { costlierText } from '../costlier.ts';
 import { choice, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, operation, RefusedError, refused } from '../operation.ts';
-import type { AdminOperation } from '../operation.ts';
-import type { TeamsBehind } from '../plan-comparison.ts';
-import { limitsOfPlan, markOf, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
-import type { PlanTime } from '../team-terms.ts';
+import type { AdminOperation, AskedBefore } from '../operation.ts';
+import { comparedWithTeams, costlierText, planNamed, PLAN_TIMES, questionOf, unconfirmed } from '../plan-change.ts';
+import type { ComparedPlan, PlanTime } from '../plan-change.ts';
 import { CostlierAnswer } from './team-rows.ts';
 
 export type PlanReport = { readonly name: string } & Plan;
@@ -29,28 +27,15 @@ export const listPlans = operation({
   run: (context) => Promise.resolve(planReports(context)),
 });
 
-/** A plan, and what applying it would change. */
-export interface ComparedPlan extends TeamsBehind {
-  readonly limits: TeamLimits;
-}
-
-/** With the teams that have other numbers. */
-export async function comparedPlan(
-  { options: { plans, teams } }: OperationContext,
-  name: string,
-  when: PlanTime = 'now',
-): Promise<ComparedPlan> {
-  // Imported when needed, because most commands need none of it.
-  const { teamsBehind } = await import('../plan-comparison.ts');
-  // The plan is in the path.
-  const limits = limitsOfPlan(plans(), name, { code: 'not_found', field: undefined });
-  return { ...(await teamsBehind(teams, { name, limits }, when)), limits };
+/** A plan of the path, with what applying it would change. */
+export function comparedPlan({ options: { plans, teams } }: OperationContext, name: string, when: PlanTime = 'now'): Promise<ComparedPlan> {
+  return comparedWithTeams(teams, planNamed(plans(), name, { code: 'not_found', field: undefined }), when);
 }
 
 /** Before a plan is applied: which teams get which numbers, and for how many that is costlier. */
-export function planMark({ behind, costlier, limits }: ComparedPlan): string {
-  const teams = behind.map(({ team: { teamId, plan, limits: held, nextPlan }, change }) => [teamId, plan, held, nextPlan, change]);
-  return markOf([limits, costlier.teams, costlier.refused, teams]);
+export function questionOfPlan({ plan, behind, costlier }: ComparedPlan): AskedBefore {
+  const teams = behind.map(({ team: { teamId, plan: of, limits, nextPlan }, change }) => [teamId, of, limits, nextPlan, change]);
+  return questionOf(costlier, plan, teams);
 }
 
 /** What was agreed to is not what applying the plan does now. */
@@ -117,17 +102,17 @@ export const applyPlan: AdminOperation = operation({
   instead: '{when} next-period',
   async asks(context, { name, when, dry_run: isDry = false }) {
     if (isDry) return undefined;
-    const { costlier, limits } = await comparedPlan(context, name, when);
-    return costlier.teams === 0 ? undefined : questionOf(costlier, { name, limits });
+    const compared = await comparedPlan(context, name, when);
+    return compared.costlier.teams === 0 ? undefined : questionOfPlan(compared);
   },
   /** After an interruption, a second run changes the remaining teams. */
   async run(context, { name, when, dry_run: isDry = false, confirm = false }, { onProgress, agreed }) {
     const compared = await comparedPlan(context, name, when);
-    const { members, behind, changes, costlier, limits } = compared;
+    const { plan, members, behind, changes, costlier } = compared;
     const row = { plan: name, teams: members, changed: behind.length, changes, dearer: costlier };
     if (isDry) return row;
-    if (agreed !== undefined && agreed !== planMark(compared)) throw new OutdatedPlanError(compared);
-    if (costlier.teams > 0 && !confirm && agreed === undefined) throw new RefusedError(unconfirmed(costlier, limits.currency));
+    if (agreed !== undefined && agreed !== questionOfPlan(compared).mark) throw new OutdatedPlanError(compared);
+    if (costlier.teams > 0 && !confirm && agreed === undefined) throw new RefusedError(unconfirmed(costlier, plan.limits.currency));
     const { teams } = context.options;
     let changed = 0;
     const apply = async (): Promise<void> => {

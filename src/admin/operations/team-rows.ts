@@ -1,21 +1,52 @@
-// What is shown of a team: its row in answers and lists with its schema, and what people see of it.
-import type { Static, TSchema } from 'typebox';
-import { windowTexts, NO_WINDOWS, windowLimits, writtenWindows } from '../../domain/window-limits.ts';
+// What is shown of a team: its row in answers and lists with its schema, and what people see of it;
+// a plan's numbers, under their names in the configuration, and how two plans' differ.
+import type { Static } from 'typebox';
 import { minorRoundedDown } from '../../domain/money.ts';
-import { rfc3339, anchorOf } from '../../domain/period.ts';
-import { OPTIONAL_NUMBERS, REQUIRED_NUMBERS } from '../../domain/plan.ts';
+import { anchorOf, lengthOf, rfc3339 } from '../../domain/period.ts';
+import type { TeamLimits } from '../../domain/plan.ts';
 import { Type } from '../../domain/typebox.ts';
+import { NO_WINDOWS, windowTexts, writtenWindows } from '../../domain/window-limits.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { moment, whole, windowList } from '../fields.ts';
+import { moment, whole, windowEntries, windowList } from '../fields.ts';
 import type { RowColumn } from '../operation.ts';
-import { numbersOfAll, numbersOfBilling, planNumbers } from '../plan-numbers.ts';
 
-/** A schema for each of a plan's numbers, under its name in reports. */
-function byMember<Member extends string, Row extends { readonly member: Member }, Schema extends TSchema>(
-  numbers: Readonly<Record<string, Row>>,
-  schemaOf: (row: Row) => Schema,
-): Record<Member, Schema> {
-  return Object.fromEntries(Object.values(numbers).map((row) => [row.member, schemaOf(row)])) as Record<Member, Schema>;
+/** Those of a plan's billing. */
+function numbersOf({ billing, testAllowance: free, ...limits }: TeamLimits) {
+  return {
+    billing,
+    requests_per_second: limits.requestsPerSecond,
+    max_characters_per_request: limits.maxCharactersPerRequest,
+    max_glossaries: limits.maxGlossaries,
+    ...(free > 0 && { test_key_characters: free }),
+    ...(billing === 'credit'
+      ? { credit_minor_per_million: limits.minorPerMillion }
+      : {
+          characters: limits.characterLimit,
+          period: lengthOf(limits.period),
+          overage_cap_minor: limits.overageCapMinor,
+          overage_minor_per_million: limits.minorPerMillion,
+        }),
+    currency: limits.currency,
+  };
+}
+
+export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
+  const windows = limits.windows !== NO_WINDOWS && { limits: limits.windows };
+  return { ...numbersOf(limits), period_anchor: anchorOf(limits.period), ...windows };
+}
+
+/** The value now and the value it would get; `null` if there is no such number. */
+export interface NumberChange {
+  readonly number: string;
+  readonly from: string | number | null;
+  readonly to: string | number | null;
+}
+
+export function numberChanges(from: TeamLimits, to: TeamLimits): NumberChange[] {
+  const [before, after] = [planNumbers(from), planNumbers(to)];
+  return [...new Set([...Object.keys(after), ...Object.keys(before)])]
+    .map((number) => ({ number, from: before[number] ?? null, to: after[number] ?? null }))
+    .filter((change) => change.from !== change.to);
 }
 
 export const TeamAnswer = Type.Object({
@@ -24,7 +55,9 @@ export const TeamAnswer = Type.Object({
   reference: Type.Optional(Type.String({ description: 'Your reference for the team. Absent if it has none.' })),
   plan: Type.String(),
   billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
-  ...byMember(REQUIRED_NUMBERS, () => whole),
+  requests_per_second: whole,
+  max_characters_per_request: whole,
+  max_glossaries: whole,
   characters: Type.Optional(whole),
   period: Type.Optional(Type.String({ description: 'An ISO 8601 duration.' })),
   period_anchor: Type.Optional(
@@ -36,7 +69,12 @@ export const TeamAnswer = Type.Object({
   overage_cap_minor: Type.Optional(whole),
   overage_minor_per_million: Type.Optional(whole),
   credit_minor_per_million: Type.Optional(whole),
-  ...byMember(OPTIONAL_NUMBERS, ({ about }) => Type.Optional(Type.Integer({ minimum: 1, description: about }))),
+  test_key_characters: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The free characters of test keys in each period. Absent if they cost what live keys cost.',
+    }),
+  ),
   limits: Type.Optional(windowList),
   balance_minor: Type.Optional(whole),
   currency: Type.String({ description: 'ISO 4217.' }),
@@ -96,41 +134,32 @@ export const ChangedTeam = Type.Object({
 });
 export type ChangedTeamRow = Static<typeof ChangedTeam>;
 
-/** Members in output order: a team's numbers, under the names that plans have for them. */
-export function teamReport(team: Team): TeamReport {
-  const { limits } = team;
+/** A team's numbers, under the names that plans have for them. */
+export function teamReport({ limits, nextPlan, ...team }: Team): TeamReport {
   return {
     team_id: team.teamId,
     name: team.name,
-    ...(team.reference === undefined ? {} : { reference: team.reference }),
+    reference: team.reference,
     plan: team.plan,
-    ...numbersOfAll(limits),
-    ...numbersOfBilling(limits),
-    ...((limits.windows ?? NO_WINDOWS) === NO_WINDOWS ? {} : { limits: [...windowLimits(limits.windows)] }),
-    ...(limits.billing === 'credit' ? { balance_minor: minorRoundedDown(team.balanceMicro) } : {}),
-    ...(anchorOf(limits.period) === 'calendar' ? { period_anchor: 'calendar' } : {}),
-    currency: limits.currency,
+    ...numbersOf(limits),
+    limits: windowEntries(limits.windows),
+    ...(limits.billing === 'credit' && { balance_minor: minorRoundedDown(team.balanceMicro) }),
+    ...(anchorOf(limits.period) === 'calendar' && { period_anchor: 'calendar' }),
     created_at: rfc3339(team.createdAtMs),
-    ...(team.nextPlan === undefined ? {} : { next_plan: { plan: team.nextPlan.name, ...planNumbers(team.nextPlan.limits) } }),
+    next_plan: nextPlan && { plan: nextPlan.name, ...planNumbers(nextPlan.limits) },
   };
 }
 
 /** A team's members, one a line. */
-export function teamFacts({
-  next_plan: next,
-  limits,
-  dearer: _costlier,
-  warnings: _warnings,
-  ...members
-}: ChangedTeamRow): Readonly<Record<string, string | number>> {
+export function teamFacts({ next_plan: next, limits, dearer: _costlier, warnings: _warnings, ...members }: ChangedTeamRow) {
   return {
     ...members,
-    ...(limits === undefined ? {} : { limits: windowTexts(writtenWindows(limits)).join(', ') }),
-    ...(next === undefined ? {} : { next_plan: `${next.plan}, when the period ends` }),
+    limits: limits && windowTexts(writtenWindows(limits)).join(', '),
+    next_plan: next && `${next.plan}, when the period ends`,
   };
 }
 
-export function shownTeamFacts({ refusals, ...team }: Static<typeof ShownTeam>): Readonly<Record<string, string | number>> {
+export function shownTeamFacts({ refusals, ...team }: Static<typeof ShownTeam>) {
   const some = Object.entries(refusals ?? {}).flatMap(([code, count]) => (count > 0 ? [`${count} ${code}`] : []));
   return { ...teamFacts(team), refused: some.length === 0 ? 'none in this period' : `${some.join(', ')} in this period` };
 }
@@ -141,12 +170,13 @@ export const teamColumns: readonly RowColumn<TeamReport>[] = [
   { head: 'Reference', cell: (row) => row.reference, holds: 'text' },
   { head: 'Plan', cell: (row) => row.plan },
   { head: 'Billing', cell: (row) => row.billing },
-  { head: 'Rate', cell: (row) => `${teamFacts(row)['requests_per_second']}/s` },
-  { head: 'Characters or balance', cell: hasText },
+  { head: 'Rate', cell: (row) => `${row.requests_per_second}/s` },
+  {
+    head: 'Characters or balance',
+    cell: (row) =>
+      row.billing === 'credit'
+        ? `${row.balance_minor} minor ${row.currency}`
+        : `${row.characters} per ${row.period_anchor === 'calendar' ? 'calendar ' : ''}${row.period}`,
+  },
   { head: 'Created', cell: (row) => row.created_at },
 ];
-
-function hasText(row: TeamReport): string {
-  if (row.billing === 'credit') return `${row.balance_minor} minor ${row.currency}`;
-  return `${row.characters} per ${row.period_anchor === 'calendar' ? 'calendar ' : ''}${row.period}`;
-}

@@ -1,5 +1,6 @@
 // Teams: creating, listing, showing, changing and deleting them.
-import { amountText, MINOR_MAX, toMicro } from '../../domain/money.ts';
+import { amountText, MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../../domain/money.ts';
+import type { Micro } from '../../domain/money.ts';
 import { dayOf } from '../../domain/period.ts';
 import {
   judgeReason,
@@ -11,17 +12,17 @@ import {
 } from '../../domain/record-name.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import type { Team, Usage } from '../../ports/team-registry.ts';
+import type { Team, TeamChange, Usage } from '../../ports/team-registry.ts';
 import { choice, recordText, teamId } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
-import { warningsOfAlike, readSummaries, TeamQuestion } from './team-search.ts';
-import type { OperationContext } from '../operation-context.ts';
+import type { OperationContext, Plans } from '../operation-context.ts';
 import { done, found, operation, OTHER_REQUEST, RefusedError, refused } from '../operation.ts';
 import type { AdminOperation, OperationRefusal } from '../operation.ts';
-import { BALANCE_TOO_LARGE, creditNotFree, judgeNewTeam, judgeTeamEdit, PLAN_TIMES, questionOf, unconfirmed } from '../team-terms.ts';
-import type { TeamEdit } from '../team-terms.ts';
+import { costlierFor, planNamed, PLAN_TIMES, questionOf, unconfirmed } from '../plan-change.ts';
+import type { NamedPlan, PlanTime } from '../plan-change.ts';
 import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
 import type { ChangedTeamRow } from './team-rows.ts';
+import { readSummaries, TeamQuestion, warningsOfAlike } from './team-search.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
@@ -58,6 +59,18 @@ const reference = (removes?: string) =>
   recordText(judgeReference, REFERENCE_CHARACTERS_MAX, REFERENCE, { value: 'R', ...(removes === undefined ? {} : { removes }) });
 const name = (description: string) => recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, description, { value: 'NAME' });
 
+/** Without credit any plan will do. */
+function planOfNewTeam(plans: Plans, { plan: named, credit_minor: credit }: { readonly plan: string; readonly credit_minor?: number }) {
+  const planned = planNamed(plans, named);
+  if (credit !== undefined && planned.limits.billing !== 'credit') throw new RefusedError(takesNoCredit('credit_minor', named));
+  return planned;
+}
+
+function takesNoCredit(field: 'credit_minor' | 'add_credit_minor', named: string): OperationRefusal {
+  const words = `plan ${named} has billing quota, which takes no credit; leave out {${field}} or choose a credit plan`;
+  return { ...refused(field, words), named: words };
+}
+
 export const createTeam: AdminOperation = operation({
   id: 'createTeam',
   past: 'team created',
@@ -83,7 +96,7 @@ export const createTeam: AdminOperation = operation({
   },
   required: ['name', 'plan'],
   makesStore: true,
-  judgeByPlans: judgeNewTeam,
+  judgeByPlans: planOfNewTeam,
   status: 201,
   row: ChangedTeam,
   columns: [],
@@ -92,18 +105,14 @@ export const createTeam: AdminOperation = operation({
     `Team ${named} has been created. Next, a key for it: lingate key create --team ${id} --mode live`,
   async run(context, { name: named, reference: referred, plan: planned, credit_minor: creditMinor }, attempt) {
     const { teams, plans, newId } = context.options;
-    const limits = judgeNewTeam(plans(), { plan: planned, credit_minor: creditMinor });
-    const texts = { name: named.trim(), ...(referred === undefined ? {} : { reference: referred.trim() }) };
+    const { limits } = planOfNewTeam(plans(), { plan: planned, credit_minor: creditMinor });
+    const texts = { name: named.trim(), reference: referred?.trim() };
     const draft = { ...texts, teamId: attempt.id ?? newId(), plan: planned, limits, balanceMicro: toMicro(creditMinor ?? 0) };
     const team = answered(await teams.createTeam(draft, context.by(createTeam)));
     const replicated = team.balanceMicro === 0 ? undefined : await context.replicated([team.teamId]);
     return done(teamReport(team), replicated, { team_id: team.teamId }, await warningsOfAlike(teams, team, texts));
   },
 });
-
-export async function foundTeam({ options: { teams } }: OperationContext, id: string): Promise<Team> {
-  return found(await teams.findTeam(id), 'team', id);
-}
 
 /** Of the running period, from its first day; `undefined` if they are not counted. */
 export async function refusalsIn({ options: { refusals } }: OperationContext, { team, periodStartMs, periodEndMs }: Usage) {
@@ -126,12 +135,53 @@ export const showTeam = operation({
   },
 });
 
+/** What is to be changed of a team. */
+interface TeamEdit {
+  readonly name?: string | undefined;
+  /** `null` removes it. */
+  readonly reference?: string | null | undefined;
+  readonly plan?: string | undefined;
+  /** `never` takes back the change that waits for the end of the period. By default `now`. */
+  readonly when?: PlanTime | undefined;
+  /** Negative to deduct credit, which needs a reason. */
+  readonly add_credit_minor?: number | undefined;
+  readonly reason?: string | undefined;
+}
+
 /** The change, and what of it makes a running period costlier at once. */
-async function judgedEdit(context: OperationContext, id: string, edit: TeamEdit) {
-  const team = await foundTeam(context, id);
-  const change = judgeTeamEdit(context.options.plans(), team, edit);
-  const { costlierFor } = await import('../costlier.ts');
-  return { team, change, costlier: change.plan && (await costlierFor(context.options.teams, id, change.plan.limits)) };
+async function judgedEdit({ options: { teams, plans } }: OperationContext, id: string, edit: TeamEdit) {
+  const { name: named, reference: referred, plan: planned, when = 'now', add_credit_minor: added = 0 } = edit;
+  const usage = found(await teams.usage(id), 'team', id);
+  const { team } = usage;
+  const asked = planned === undefined ? undefined : planNamed(plans(), planned);
+  const atOnce = when === 'now' ? asked : undefined;
+  const { name: charged, limits } = atOnce ?? { name: team.plan, limits: team.limits };
+  if (added !== 0 && limits.billing !== 'credit') throw new RefusedError(takesNoCredit('add_credit_minor', charged));
+  // Above this, millionths of a minor unit are no longer exact integers.
+  if (added > 0 && minorRoundedUp(team.balanceMicro) + added > MINOR_MAX) throw new RefusedError(BALANCE_TOO_LARGE);
+  const change: TeamChange = {
+    ...(named !== undefined && { name: named.trim() }),
+    ...(referred !== undefined && { reference: referred?.trim() ?? null }),
+    ...planChange(asked, when),
+    ...(added !== 0 && { addMicro: toMicro(added) }),
+  };
+  const costlier = atOnce && costlierFor(team.limits, atOnce.limits, usage);
+  return { team, change, question: costlier && costlier.teams > 0 ? { costlier, plan: atOnce } : undefined };
+}
+
+/** A change at once replaces the one that waits. */
+function planChange(asked: NamedPlan | undefined, when: PlanTime): Pick<TeamChange, 'plan' | 'nextPlan'> {
+  if (when === 'never') return { nextPlan: null };
+  if (asked === undefined) return {};
+  return when === 'now' ? { plan: asked, nextPlan: null } : { nextPlan: asked };
+}
+
+const BALANCE_TOO_LARGE = refused('add_credit_minor', `the balance would be more than a team can have, ${MINOR_MAX} minor units; add less`);
+
+function creditNotFree(freeMicro: Micro, { balanceMicro, limits: { currency } }: Team): OperationRefusal {
+  const most = `${amountText(minorRoundedDown(freeMicro), currency)} ${currency}`;
+  const rest = freeMicro < balanceMicro ? 'open reservations hold the rest' : 'the whole balance';
+  return refused('add_credit_minor', `at most ${most} can be deducted: ${rest}`);
 }
 
 export const updateTeam: AdminOperation = operation({
@@ -191,49 +241,46 @@ export const updateTeam: AdminOperation = operation({
   notice: editText,
   instead: '{when} next-period',
   async asks(context, { id, confirm: _confirm, ...edit }) {
-    const { costlier, change } = await judgedEdit(context, id, edit);
-    return costlier && questionOf(costlier, change.plan!);
+    const { question } = await judgedEdit(context, id, edit);
+    return question && questionOf(question.costlier, question.plan);
   },
   async run(context, { id, confirm = false, ...edit }, { once, agreed }) {
     const { teams } = context.options;
-    const { team: before, change, costlier } = await judgedEdit(context, id, edit);
-    if (costlier !== undefined && !confirm && agreed !== questionOf(costlier, change.plan!).mark)
-      throw new RefusedError(unconfirmed(costlier, change.plan!.limits.currency));
-    const made = once === undefined ? change : { ...change, once };
-    const after = found(await context.changing(teams.updateTeam(id, made, context.by(updateTeam, edit.reason?.trim()))), 'team', id);
+    const { team: before, change, question } = await judgedEdit(context, id, edit);
+    if (question !== undefined && !confirm && agreed !== questionOf(question.costlier, question.plan).mark)
+      throw new RefusedError(unconfirmed(question.costlier, question.plan.limits.currency));
+    const by = context.by(updateTeam, edit.reason?.trim());
+    const after = found(await context.changing(teams.updateTeam(id, { ...change, once }, by)), 'team', id);
     if ('kind' in after) {
       if (after.kind === 'other_request') throw new RefusedError(OTHER_REQUEST);
       throw new RefusedError(after.kind === 'balance_out_of_bounds' ? BALANCE_TOO_LARGE : creditNotFree(after.freeMicro, before));
     }
     const isWeighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
-    const row = { ...teamReport(after), ...(costlier === undefined ? {} : { dearer: costlier }) };
     const replicated = isWeighty ? await context.replicated([id]) : undefined;
-    return done(row, replicated, undefined, await warningsOfAlike(teams, after, change));
+    return done({ ...teamReport(after), dearer: question?.costlier }, replicated, undefined, await warningsOfAlike(teams, after, change));
   },
 });
 
 /** What was changed, a sentence for each part. */
-function editText(row: ChangedTeamRow, edit: TeamEdit): string {
-  const { plan: planned, when = 'now', name: named, reference: referred, add_credit_minor: added } = edit;
+function editText(
+  row: ChangedTeamRow,
+  { plan: planned, when = 'now', name: named, reference: referred, add_credit_minor: added }: TeamEdit,
+) {
   const money = (minor: number): string => `${amountText(minor, row.currency)} ${row.currency}`;
-  const said: string[] = [];
-  if (when !== 'now') said.push(waitingText(row));
-  else if (planned !== undefined) said.push(`The team is now on plan ${row.plan}, effective at its next request.`);
-  if (added !== undefined) {
-    const moved = added < 0 ? 'deducted' : 'added';
-    said.push(`${money(Math.abs(added))} has been ${moved}. The credit is now ${money(row.balance_minor ?? 0)}.`);
-  }
-  if (named !== undefined) said.push(`The team is now called ${row.name}.`);
-  if (referred !== undefined) {
-    said.push(row.reference === undefined ? 'The team has no reference now.' : `The team's reference is now ${row.reference}.`);
-  }
-  return said.join(' ');
-}
-
-function waitingText({ next_plan: next }: ChangedTeamRow): string {
-  return next === undefined
-    ? 'No change of plan is waiting for the end of the period.'
-    : `The team gets plan ${next.plan} when its period ends.`;
+  const moved = (minor: number): string => `${money(Math.abs(minor))} has been ${minor < 0 ? 'deducted' : 'added'}.`;
+  const waiting =
+    row.next_plan === undefined
+      ? 'No change of plan is waiting for the end of the period.'
+      : `The team gets plan ${row.next_plan.plan} when its period ends.`;
+  const isReferred = row.reference === undefined ? 'The team has no reference now.' : `The team's reference is now ${row.reference}.`;
+  return [
+    when !== 'now' ? waiting : planned && `The team is now on plan ${row.plan}, effective at its next request.`,
+    added && `${moved(added)} The credit is now ${money(row.balance_minor ?? 0)}.`,
+    named && `The team is now called ${row.name}.`,
+    referred === undefined ? undefined : isReferred,
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 export const deleteTeam: AdminOperation = operation({

@@ -117,34 +117,17 @@ function readUsage(context: OperationContext, asked: Given, after: unknown, size
     atOnceMax: Math.min(TEAMS_READ_MAX, Math.floor(TEAM_DAYS_READ / (range.to - range.from + 1))),
     find: (id: string) => history.days(id, range),
     page: (page: TeamPage) => history.pageDays(page, range),
-    teamIdOf: ({ team }: TeamDays) => team.teamId,
     async rowsOf(found: TeamDays) {
       // Tags have no row without a day.
-      if (!asked.tags || found.days.length === 0) return usageRows(found, asked).map(placed);
+      if (!asked.tags || found.days.length === 0) return usageRows(found, asked);
       const { teamId } = found.team;
       const tagged = answered((await context.options.tagHistory?.days(teamId, range)) ?? []);
       // The days are read again, after what the tags have counted, which is then among them.
       const again = tagged.length === 0 ? found : (answered(await history.days(teamId, range)) ?? found);
-      return usageRows(again, asked, tagged).map(placed);
+      return usageRows(again, asked, tagged);
     },
-    rowsAfter,
   };
   return rowsOfTeams(source, asked.team, after, size);
-}
-
-/** A row is known by its date, in rows of keys by its key, in rows of tags by its tag. */
-function placed(row: UsageRow) {
-  const { date, key_id: keyId, tag } = row;
-  return { row, at: { date, keyId, tag } };
-}
-type PlacedRow = ReturnType<typeof placed>;
-
-function rowsAfter(rows: readonly PlacedRow[], { date, keyId, tag }: PlacedRow['at']): readonly PlacedRow[] {
-  const at = rows.findIndex(({ at: one }) => one.date === date && one.keyId === keyId && one.tag === tag);
-  if (at !== -1) return rows.slice(at + 1);
-  // It may have been deleted: days stay for a limited time. What has no tag comes last.
-  const isAfter = (one: UsageRow['tag']): boolean => typeof tag === 'string' && one !== undefined && (one === null || one > tag);
-  return rows.filter(({ row }) => (row.date ?? '') > (date ?? '') || (row.date === date && isAfter(row.tag)));
 }
 
 interface Count {
@@ -154,11 +137,14 @@ interface Count {
   ofTests: number;
 }
 
+/** Behind every tag, which is printable ASCII: what has none comes last. */
+const LAST = '\uffff';
+
 /**
  * By date; within one, keys by creation, or tags by name and then what has none: the rest of what
  * the team has used, so that they add up to that.
  */
-function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey, tags: byTag }: Given, tagged: readonly TagDay[] = []): UsageRow[] {
+function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey, tags: byTag }: Given, tagged: readonly TagDay[] = []) {
   const tests = new Set(keys.flatMap(({ mode, keyId }) => (mode === 'test' ? [keyId] : [])));
   const dates = new Map<string | null, Map<string | null, Count>>();
   const add = (date: string | null, whose: string | null, characters: number, requests: number, ofTests: number): void => {
@@ -184,27 +170,21 @@ function usageRows({ team, keys, days }: TeamDays, { by, keys: byKey, tags: byTa
     add(of, null, -characters, -requests, 0);
   }
   const { teamId, name, reference, plan } = team;
-  const rowOf = (of: string | null, { characters, requests, ofTests }: Count, more: object): UsageRow => ({
-    team_id: teamId,
-    name,
-    plan,
-    date: of,
-    character_count: characters,
-    request_count: requests,
-    ...more,
-    ...(byTag ? {} : { test_character_count: ofTests }),
-    ...(reference === undefined ? {} : { reference }),
-  });
+  const placed = (of: string | null, place: string, { characters, requests, ofTests }: Count, more: Partial<UsageRow>) => {
+    const counts = { character_count: characters, request_count: requests };
+    const row: UsageRow = { team_id: teamId, name, plan, date: of, ...counts, ...more, reference };
+    return { row: byTag ? row : { ...row, test_character_count: ofTests }, at: `${of ?? ''} ${place}` };
+  };
   return [...dates].flatMap(([of, counts]) => {
     if (byTag) {
       const named = [...counts.keys()].filter((tag) => tag !== null).toSorted();
       const all = counts.get(null)!.requests > 0 ? [...named, null] : named;
-      return all.map((tag) => rowOf(of, counts.get(tag)!, { tag }));
+      return all.map((tag) => placed(of, tag ?? LAST, counts.get(tag)!, { tag }));
     }
-    if (!byKey) return [rowOf(of, counts.get(null)!, {})];
-    return keys.flatMap(({ keyId, display, label, mode }) => {
+    if (!byKey) return [placed(of, '', counts.get(null)!, {})];
+    return keys.flatMap(({ keyId, display, label, mode }, index) => {
       const count = counts.get(keyId);
-      return count === undefined ? [] : [rowOf(of, count, { key_id: keyId, display, label, mode })];
+      return count === undefined ? [] : [placed(of, String(index).padStart(6, '0'), count, { key_id: keyId, display, label, mode })];
     });
   });
 }

@@ -1,5 +1,5 @@
 // lingate config check: whether a configuration is valid, what is in force, likely mistakes.
-import type { TeamsPlans } from '../../admin/plan-comparison.ts';
+import type { TeamsPlans } from '../../admin/plan-change.ts';
 import { adviceOn } from '../../app/ready-line.ts';
 import { streamingPart } from '../../app/http-library.ts';
 import type { ValidSettings } from '../../app/judge.ts';
@@ -83,11 +83,11 @@ const OFFLINE: Unread = { reason: 'not asked, because of --offline', isFault: fa
 /** Creates nothing. */
 async function plansInStore(config: Config): Promise<TeamsPlans | Unread> {
   const { openPatiently } = await import('../../app/configured-store.ts');
-  const { missingPlans, TEAMS_CHECKED_MAX } = await import('../../admin/plan-comparison.ts');
+  const { missingPlans } = await import('../../admin/plan-change.ts');
   try {
     const opened = await openPatiently(config, { mayCreate: false });
     try {
-      return answered(await missingPlans(opened.store.teams, config.plans, TEAMS_CHECKED_MAX));
+      return answered(await missingPlans(opened.store.teams, config.plans));
     } finally {
       await opened.close();
     }
@@ -100,7 +100,7 @@ async function plansInStore(config: Config): Promise<TeamsPlans | Unread> {
 
 async function storeWarnings(found: TeamsPlans | Unread): Promise<readonly string[]> {
   if ('reason' in found) return found.isFault ? [`store: ${found.reason}`] : [];
-  const { missingPlanText } = await import('../../admin/plan-comparison.ts');
+  const { missingPlanText } = await import('../../admin/plan-change.ts');
   return found.missing.map(missingPlanText);
 }
 

@@ -1,6 +1,6 @@
 // lingate key revoke, also by a whole key or of all keys of a team; and lingate memory clear.
 import { findKeys, foundKeys, revokeAll, revokedKey } from '../../admin/operations/keys.ts';
-import { foundTeam } from '../../admin/operations/teams.ts';
+import { found } from '../../admin/operation.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, givenTeam, readId, readKey, requireConfirmable, YES } from '../asked.ts';
@@ -48,7 +48,7 @@ async function revokeEveryKey(context: CommandContext): Promise<void> {
   if (teamId === undefined) throw new UsageError('--team TEAM is missing: it says whose keys are revoked');
   requireConfirmable(context, 'revoking all keys of a team');
   await withAdmin(context, async (on) => {
-    const { name } = await foundTeam(on, teamId);
+    const { name } = found(await on.options.teams.findTeam(teamId), 'team', teamId);
     const does = `This revokes every key of the team ${JSON.stringify(name)} permanently.`;
     await confirm(context, { does, word: name, wordIs: "the team's name" });
     const result = await revokeAll(on, teamId);

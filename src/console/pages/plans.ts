@@ -1,12 +1,12 @@
 // The plans of the configuration with their numbers, and applying one: first the question, with the
 // teams that have other numbers.
 import { detailOf } from '../../admin/input.ts';
-import { RefusedError } from '../../admin/operation.ts';
-import { costlierText } from '../../admin/costlier.ts';
-import { comparedPlan, planMark, planReports } from '../../admin/operations/plans.ts';
-import type { ComparedPlan, PlanReport } from '../../admin/operations/plans.ts';
-import { missingPlans, missingPlanText, TEAMS_CHECKED_MAX } from '../../admin/plan-comparison.ts';
-import { numberChanges } from '../../admin/plan-numbers.ts';
+import type { Done } from '../../admin/operation.ts';
+import { applyPlan, comparedPlan, OutdatedPlanError, planReports, questionOfPlan } from '../../admin/operations/plans.ts';
+import type { PlanAppliedRow, PlanReport } from '../../admin/operations/plans.ts';
+import { numberChanges } from '../../admin/operations/team-rows.ts';
+import { costlierText, heldBefore, missingPlans, missingPlanText } from '../../admin/plan-change.ts';
+import type { ComparedPlan } from '../../admin/plan-change.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { periodRule } from '../../domain/period.ts';
@@ -30,7 +30,7 @@ const LIMITS = [numeric('Requests per second'), numeric('Longest request'), nume
 
 async function plansPage({ nowMs }: SignedInVisit, { context, applications }: ConsoleParts): Promise<ConsoleAnswer> {
   const { teams, plans } = context.options;
-  const found = await missingPlans(teams, plans(), TEAMS_CHECKED_MAX);
+  const found = await missingPlans(teams, plans());
   // A store that is away is shown on the overview.
   const missing = isUnavailable(found) ? [] : found.missing;
   const rows = planReports(context).map((plan) => [
@@ -65,32 +65,28 @@ function billing(plan: PlanReport): [included: string, overage: string] {
 
 function standing(application: Application | undefined, nowMs: number): Html | undefined {
   if (application === undefined) return undefined;
-  if (application.kind === 'running') {
-    const { behind, changed } = application;
+  const { behind, changed, endedAtMs, made, refused } = application;
+  if (endedAtMs === undefined) {
     return html`${behind === 0 ? 'being applied' : `${count(changed)} of ${count(behind)} changed`},
       <a href="${CONSOLE_PREFIX}/plans">check again</a><br />`;
   }
-  const when = ago(application.atMs, nowMs);
-  if (application.kind === 'applied') {
-    const { changed, teams } = application.made.value;
-    return html`applied ${when}: ${count(changed)} of ${count(teams)} changed<br />`;
-  }
-  const { changed, refusal } = application;
-  const why = refusal === undefined ? 'the store was away' : detailOf({ ...refusal, field: undefined });
+  const when = ago(endedAtMs, nowMs);
+  if (made !== undefined) return html`applied ${when}: ${count(made.value.changed)} of ${count(made.value.teams)} changed<br />`;
+  const why = refused === undefined ? 'the store was away' : detailOf({ ...refused.refusal, field: undefined });
   return html`<span class="fault">stopped ${when} after ${count(changed)} teams: ${why}</span><br />`;
 }
 
 async function question(visit: SignedInVisit, { context }: ConsoleParts, outdated?: ComparedPlan): Promise<ConsoleAnswer> {
   const name = visit.parameters['name'] ?? '';
   const compared = outdated ?? (await comparedPlan(context, name));
-  const { members, behind, costlier, limits } = compared;
+  const { plan, members, behind, costlier } = compared;
   const asks = mayChange(visit) && behind.length > 0;
   const title = asks ? `Apply plan ${name}?` : `Plan ${name}`;
   const others = `With other numbers than the configuration: ${behind.length === 0 ? 'none' : count(behind.length)}.`;
   const form = postForm({
     action: `/plans/${name}/apply`,
     formToken: visit.formToken,
-    fields: html`${hiddenField('agreed', planMark(compared))}
+    fields: html`${hiddenField('agreed', questionOfPlan(compared).mark!)}
       <p>The plan's numbers take effect at the next request of each of these teams. Their old numbers are not kept.</p>`,
     submit: `Apply to ${teamsText(behind.length)}`,
     danger: costlier.refused > 0,
@@ -99,7 +95,7 @@ async function question(visit: SignedInVisit, { context }: ConsoleParts, outdate
   const main = html`<h1>${title}</h1>
     ${outdated && CHANGED_SINCE}
     <p>${members === 0 ? 'No team is on this plan.' : `Teams on this plan: ${count(members)}. ${others}`}</p>
-    ${costlier.teams === 0 ? undefined : html`<p class="warning">This ${costlierText(costlier, limits.currency)}.</p>`}
+    ${costlier.teams === 0 ? undefined : html`<p class="warning">This ${costlierText(costlier, plan.limits.currency)}.</p>`}
     ${behind.length === 0 ? undefined : differences(compared)}
     ${asks ? form : html`<p><a href="${CONSOLE_PREFIX}/plans">Back to the plans</a></p>`}`;
   return pageAnswer({ title, section: 'plans', main });
@@ -110,28 +106,30 @@ const CHANGED_SINCE = html`<p class="warning">Nothing was applied: what applying
 /** Applies only what the operator has seen: if that has changed since, it is shown again. */
 async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const plan = visit.parameters['name'] ?? '';
-  const onDone = ({ teams, changed }: { readonly teams: number; readonly changed: number }): void =>
-    audit(parts, visit, 'applyPlan', { plan, teams, changed });
-  const application = await parts.applications.start(parts.context, plan, visit.form('agreed'), onDone);
+  const agreed = visit.form('agreed');
   const see = (text: string, replicated?: boolean): ConsoleAnswer =>
     changedAnswer('/plans', html`<p>Plan ${plan}${text}</p>`, { replicated });
-  if (application.kind === 'running') return see(' is being applied; its progress is shown below.');
-  if (application.kind === 'applied') {
-    const { value, replicated } = application.made;
-    return see(`: ${teamsText(value.changed)} changed, of ${count(value.teams)} on it.`, replicated);
+  try {
+    const { changed, endedAtMs, made } = await parts.applications.start(plan, async (onProgress) => {
+      const applied = (await applyPlan.run!(parts.context, { name: plan }, { onProgress, agreed })) as Done<PlanAppliedRow>;
+      audit(parts, visit, applyPlan.id, applied.audit!);
+      return applied;
+    });
+    if (endedAtMs === undefined) return see(' is being applied; its progress is shown below.');
+    if (made === undefined) return see(`: the store stopped answering after ${teamsText(changed)}. Apply it again to continue.`);
+    return see(`: ${teamsText(made.value.changed)} changed, of ${count(made.value.teams)} on it.`, made.replicated);
+  } catch (error) {
+    if (error instanceof OutdatedPlanError) return question(visit, parts, error.compared);
+    throw error;
   }
-  const { changed, refusal, outdated } = application;
-  if (refusal === undefined) return see(`: the store stopped answering after ${teamsText(changed)}. Apply it again to continue.`);
-  if (outdated !== undefined) return question(visit, parts, outdated);
-  throw new RefusedError(refusal);
 }
 
 const SHOWN_MAX = 10;
 
-function differences({ behind, limits }: ComparedPlan): Html {
+function differences({ plan: { limits }, behind }: ComparedPlan): Html {
   const columns = ['Team', 'Number', numeric('The team has'), numeric('The plan has')];
   const rows = behind.slice(0, SHOWN_MAX).flatMap(({ team, change }) => {
-    const held = change.plan === undefined ? (team.nextPlan?.limits ?? team.limits) : team.limits;
+    const held = heldBefore(team, change);
     return numberChanges(held, limits).map(({ number, from, to }) => [
       html`<a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>`,
       number.replaceAll('_', ' '),

@@ -2,7 +2,7 @@
 // a limit below what is used; and nothing else.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { costlierBy } from '../../../src/admin/costlier.ts';
+import { costlierBy } from '../../../src/admin/plan-change.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { Plan, QuotaPlan } from '../../../src/domain/plan.ts';
 import { overageOf } from '../../../src/domain/usage-days.ts';
