@@ -1,88 +1,71 @@
-// Judges a wall clock. It is wrong once it has stepped by more than an hour against the monotonic
-// clock, or is more than an hour behind the latest time that its store has seen; until it is right
-// again, or an operator accepts it, time goes on as it was.
+// Judges the clocks that a store goes by, its machine's or its servers'. One is wrong once it has stepped by more than an hour against
+// the monotonic clock, or is more than an hour behind the latest time that the store has seen. Until it is right again, or an operator
+// accepts it, time goes on as it was.
 
 /** A step of at most this much is followed, as time servers make them. */
 export const FOLLOWED_STEP_MS = 3_600_000;
 /** Two clocks are read one after the other, which takes less, however busy the machine is. */
 const SET_FORWARD_MS = 1000;
-/** A clock that is this far ahead when a process starts is believed like any, but mentioned. */
-const MENTIONED_MS = 86_400_000;
-
-/** All offsets are in milliseconds: wall time minus monotonic time. */
-export class ClockJudge {
-  #rightMs: number;
-  #seenMs: number;
-  /** What the store had as its latest time when this was last looked at. */
-  #latestMs: number | undefined;
-  /** Whether no clock has been right yet: what is believed is the latest time of the store. */
-  #isFromStore = false;
-
-  /** Begins with an offset that is believed. */
-  constructor(offsetMs: number) {
-    this.#rightMs = this.#seenMs = offsetMs;
-  }
-
-  /** What the clock itself says. */
-  get seenMs(): number {
-    return this.#seenMs;
-  }
-
-  /** The offset of the time that is believed. */
-  get offsetMs(): number {
-    return this.#rightMs;
-  }
-
-  /** Between the clock and the believed time: 0 while it is right, negative if it is behind. */
-  get stepMs(): number {
-    return this.#seenMs - this.#rightMs;
-  }
-
-  look(offsetMs: number): void {
-    this.#seenMs = offsetMs;
-    // Set right, it is believed like one that begins so, however long nobody served.
-    if (agree(offsetMs, this.#rightMs) || (this.#isFromStore && offsetMs > this.#rightMs)) this.accept();
-  }
-
-  /** At the start: what another process finds wrong is wrong here, if it is the same clock. */
-  suspect(wrong: WrongClock | undefined, monotonicMs: number): void {
-    if (wrong === undefined || !agree(this.#seenMs + monotonicMs - wrong.byMs, wrong.atMs)) return;
-    this.#rightMs = this.#seenMs - wrong.byMs;
-  }
-
-  /** By the latest time in the store: one that came since, and agrees, accepts a wrong clock. */
-  compare(latestMs: number | undefined, monotonicMs: number): void {
-    const isNews = latestMs !== this.#latestMs;
-    this.#latestMs = latestMs;
-    if (latestMs === undefined) return;
-    const byMs = this.#seenMs + monotonicMs - latestMs;
-    if (byMs >= -FOLLOWED_STEP_MS) {
-      if (isNews && byMs <= FOLLOWED_STEP_MS) this.accept();
-    } else if (latestMs - monotonicMs > this.#rightMs) {
-      this.#isFromStore ||= !agree(latestMs - monotonicMs, this.#rightMs);
-      this.#rightMs = latestMs - monotonicMs;
-    }
-  }
-
-  accept(): void {
-    this.#rightMs = this.#seenMs;
-    this.#isFromStore = false;
-  }
-}
-
-/** A clock that a process has found wrong. */
-interface WrongClock {
-  /** How far it was from the time that was believed. */
-  readonly byMs: number;
-  /** The time that was believed then. */
-  readonly atMs: number;
-}
 
 /** What a store knows of time. */
 export interface ClockMark {
   /** The latest time that it has seen; `undefined` if it is new. */
   readonly latestMs: number | undefined;
-  readonly wrong: WrongClock | undefined;
+  /** What a clock that is wrong showed at that time. */
+  readonly wrongMs: number | undefined;
+}
+
+/** All offsets are in milliseconds: a clock's time minus the monotonic one. */
+export class ClockJudge {
+  /** Of the time that is believed. */
+  offsetMs: number;
+  /** What the store had as its latest time when this was last looked at. */
+  #latestMs: number | undefined;
+  /** Whether no clock has been right yet: what is believed is the latest time of the store. */
+  #isFromStore = false;
+
+  /** Begins with a clock that is believed. */
+  constructor(offsetMs: number) {
+    this.offsetMs = offsetMs;
+  }
+
+  /** How far a clock is from the believed time: 0 while it is right, negative if it is behind. */
+  stepOf(offsetMs: number): number {
+    return agree(offsetMs, this.offsetMs) ? 0 : offsetMs - this.offsetMs;
+  }
+
+  look(offsetMs: number): void {
+    // Set right, it is believed like one that begins so, however long nobody served.
+    if (agree(offsetMs, this.offsetMs) || (this.#isFromStore && offsetMs > this.offsetMs)) this.#believe(offsetMs);
+  }
+
+  /** At the start: of several clocks the one nearest to the latest time is right, unless another process finds it wrong. */
+  begin({ latestMs, wrongMs }: ClockMark, offsets: readonly number[], monotonicMs: number): void {
+    const latest = latestMs === undefined ? Math.min(...offsets) : latestMs - monotonicMs;
+    const [nearest] = offsets.toSorted((one, other) => Math.abs(one - latest) - Math.abs(other - latest));
+    this.#believe(nearest!);
+    const isWrong = latestMs !== undefined && wrongMs !== undefined && agree(nearest! + monotonicMs, wrongMs);
+    if (isWrong) this.offsetMs -= wrongMs - latestMs;
+    this.compare(latestMs, offsets, monotonicMs);
+  }
+
+  /** By the latest time in the store: one that came since, and agrees, accepts a clock that was wrong. */
+  compare(latestMs: number | undefined, offsets: readonly number[], monotonicMs: number): void {
+    const isNews = latestMs !== this.#latestMs;
+    this.#latestMs = latestMs;
+    if (latestMs === undefined) return;
+    const latest = latestMs - monotonicMs;
+    const agreeing = offsets.find((offsetMs) => agree(offsetMs, latest));
+    if (agreeing !== undefined && isNews) this.#believe(agreeing);
+    if (agreeing !== undefined || latest - this.offsetMs <= FOLLOWED_STEP_MS) return;
+    this.offsetMs = latest;
+    this.#isFromStore = true;
+  }
+
+  #believe(offsetMs: number): void {
+    this.offsetMs = offsetMs;
+    this.#isFromStore = false;
+  }
 }
 
 /** What the clock of a process reads; milliseconds. */
@@ -97,36 +80,32 @@ export interface ClockSource {
 export class JudgedClock {
   readonly #source: ClockSource;
   readonly #judge: ClockJudge;
+  #seenMs: number;
   #believedMs: number;
   /** Of steps that were followed. To be read only. */
   setForwardMs = 0;
 
   constructor(source: ClockSource) {
     this.#source = source;
-    this.#believedMs = source.wallMs() - source.monotonicMs();
-    this.#judge = new ClockJudge(this.#believedMs);
+    this.#seenMs = this.#believedMs = source.wallMs() - source.monotonicMs();
+    this.#judge = new ClockJudge(this.#seenMs);
   }
 
   /** The time that is believed. */
   readonly nowMs = (): number => {
     const wallMs = this.#source.wallMs();
     const monotonicMs = this.#source.monotonicMs();
-    this.#judge.look(wallMs - monotonicMs);
-    this.#follow(this.#judge.offsetMs);
-    return this.#judge.stepMs === 0 ? wallMs : Math.floor(monotonicMs + this.#judge.offsetMs);
-  };
-
-  #follow(offsetMs: number): void {
-    const byMs = offsetMs - this.#believedMs;
+    this.#seenMs = wallMs - monotonicMs;
+    this.#judge.look(this.#seenMs);
+    const byMs = this.#judge.offsetMs - this.#believedMs;
     if (byMs > SET_FORWARD_MS && byMs <= FOLLOWED_STEP_MS) this.setForwardMs += Math.ceil(byMs);
-    this.#believedMs = offsetMs;
-  }
-
-  readonly wallMs = (): number => this.#source.wallMs();
+    this.#believedMs = this.#judge.offsetMs;
+    return this.#judge.stepOf(this.#seenMs) === 0 ? wallMs : Math.floor(monotonicMs + this.#believedMs);
+  };
 
   get stepMs(): number {
     this.nowMs();
-    return Math.round(this.#judge.stepMs);
+    return Math.round(this.#judge.stepOf(this.#seenMs));
   }
 
   step(): { readonly byMs: number } | undefined {
@@ -134,28 +113,26 @@ export class JudgedClock {
     return byMs === 0 ? undefined : { byMs };
   }
 
-  /** At the start. */
-  begin({ latestMs, wrong }: ClockMark): void {
+  async read(): Promise<readonly { readonly server: string; readonly nowMs: number }[]> {
+    return [{ server: '', nowMs: this.#source.wallMs() }];
+  }
+
+  /** At the start, by what the store knows. */
+  begin(mark: ClockMark): void {
     this.nowMs();
-    this.#judge.suspect(wrong, this.#source.monotonicMs());
-    this.compare(latestMs);
+    this.#judge.begin(mark, [this.#seenMs], this.#source.monotonicMs());
   }
 
   /** Judges by the latest time that the store has seen. */
   compare(latestMs: number | undefined): void {
     this.nowMs();
-    this.#judge.compare(latestMs, this.#source.monotonicMs());
+    this.#judge.compare(latestMs, [this.#seenMs], this.#source.monotonicMs());
   }
 }
 
 /** Whether two times are close enough for one to be believed because of the other. */
 export function agree(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= FOLLOWED_STEP_MS;
-}
-
-/** By how much a clock is so far beyond the latest time of its store that it is mentioned. */
-export function aheadMs(nowMs: number, latestMs: number | undefined): number | undefined {
-  return latestMs !== undefined && nowMs - latestMs > MENTIONED_MS ? nowMs - latestMs : undefined;
 }
 
 /** How far a clock is from another time: `61 days beyond`, `2 hours behind`. */

@@ -47,7 +47,7 @@ export type RecordTable =
   | 'gateways'
   /** Shared: what engines with a limit have used (stores/records/record-engine-use.ts). */
   | 'engines'
-  /** Shared, but not in Redis, which has a clock of its own: the latest time that the store has seen (stores/records/store-clock.ts). */
+  /** Shared: the latest time that the store has seen (stores/records/store-clock.ts). */
   | 'clock'
   /** Shared: the secrets of all processes, by name (stores/records/ending-records.ts). */
   | 'secrets'

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JudgedClock, openRedisStore, openSqliteStore } from './door/stores.ts';
 import type { PluginStore } from '../../src/ports/plugin.ts';
-import type { RedisStoreOptions } from '../../src/stores/redis/redis-store.ts';
 import { promisedStore } from './promised-store.ts';
 import { startRedis } from './redis.ts';
 import { SILENT } from './silent-log.ts';
@@ -15,7 +14,7 @@ import type { OpenStore } from '../../src/testing/store-contract.ts';
 export interface JudgingBacking {
   readonly url: string;
   readonly open: OpenStore;
-  /** A store that judges a machine's clock, or its servers'. */
+  /** A store whose clock is judged. */
   openJudging(machine: SteppingClock): Promise<PluginStore>;
   remove(): Promise<void>;
 }
@@ -39,17 +38,17 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
 
 export async function redisBacking(): Promise<JudgingBacking> {
   const server = await startRedis();
-  const opened = async (clocks: Pick<RedisStoreOptions, 'clock' | 'servers'>): Promise<PluginStore> =>
-    promisedStore(await openRedisStore({ url: server.url, log: SILENT, ...clocks, commandTimeoutMs: TIMEOUT_MS }));
+  const open: OpenStore = async (clock) =>
+    promisedStore(await openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: TIMEOUT_MS }));
   return {
     url: server.url,
-    open: (clock) => opened({ clock }),
-    openJudging: (servers) => opened({ servers }),
+    open,
+    openJudging: judgedBy(open),
     remove: () => server.stop(),
   };
 }
 
-/** For stores that are given the time: the machine's, as a process judges it. */
+/** The store is given the machine's time, as a process judges it. */
 function judgedBy(open: OpenStore): JudgingBacking['openJudging'] {
   return (machine) => {
     const clock = new JudgedClock(machine);

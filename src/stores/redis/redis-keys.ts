@@ -47,8 +47,6 @@ export const TEAMS_KEY = `${PREFIX}teams`;
 export const ERASURES_KEY = `${PREFIX}erasures`;
 /** The version of the data's layout (server-checks.ts). */
 export const LAYOUT_KEY = `${PREFIX}layout`;
-/** The latest time that a gateway has believed, in milliseconds (redis-clock.ts). */
-export const CLOCK_KEY = `${PREFIX}clock`;
 /** How many audit entries were made. */
 export const SERIAL_KEY = `${PREFIX}audit-serial`;
 /** The lease of the gateway that runs the janitor, for some seconds. */

@@ -106,7 +106,7 @@ export class RedisLink {
   /** The store's time that is believed: by a server's clock, or the one that tests control. */
   async now(): Promise<number> {
     const { clocks } = this;
-    return clocks.isGiven ? clocks.nowMs() : clocks.believed(await this.ask(serverTime));
+    return clocks.given !== undefined ? clocks.nowMs() : clocks.believed(await this.ask(serverTime));
   }
 
   /** Waits for calls in flight; starts no new ones. */

@@ -1,5 +1,5 @@
 // The Redis store: connects, checks the servers, and provides the ports.
-import type { ClockSource } from '../../domain/clock-judge.ts';
+import type { ClockMark } from '../../domain/clock-judge.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
@@ -10,7 +10,7 @@ import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { UsageEvents } from '../records/usage-events.ts';
 import { RowHistory } from '../records/usage-rows.ts';
-import { beginClocks, judgedClock, storeClock } from '../records/store-clock.ts';
+import { beginClock, storeClock } from '../records/store-clock.ts';
 import { causeOf, isNoMaster, within } from './failure-cause.ts';
 import { mayLoadLater, RedisFunctions } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
@@ -27,7 +27,7 @@ import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
 import { RedisUsage } from './redis-usage.ts';
 import { Replication } from './replication.ts';
-import { clocksOfServers, ServerClocks } from './server-clocks.ts';
+import { ServerClocks } from './server-clocks.ts';
 import { checkLayout, checkServer } from './server-checks.ts';
 import { TeamAccounts } from './team-accounts.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
@@ -41,8 +41,6 @@ export interface RedisStoreOptions {
   readonly commandTimeoutMs?: number | undefined;
   /** Used instead of the servers' clocks by tests that control time. */
   readonly clock?: Clock | undefined;
-  /** Stands for the clocks of the servers in tests, and is judged like them. */
-  readonly servers?: ClockSource | undefined;
   /** How many days usage and audit entries are retained. */
   readonly historyDays?: number | undefined;
   /** How often this process maintains teams that nobody uses; `undefined` unless it is a gateway. */
@@ -66,17 +64,17 @@ const OPEN_TIMEOUT_MS = 5000;
 /** Rejects with a `StoreError` if the URL is invalid, or the store cannot be reached or must not be used. */
 export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const target = parseRedisUrl(options.url);
-  const { clock, servers, commandTimeoutMs = COMMAND_TIMEOUT_MS } = options;
+  const { commandTimeoutMs = COMMAND_TIMEOUT_MS } = options;
   const redis = redisConnection(target, commandTimeoutMs);
   const functions = new RedisFunctions(redis);
-  const clocks = new ServerClocks({ clock, servers });
   try {
-    await within(connect(redis, functions, target, options, clocks), OPEN_TIMEOUT_MS);
+    await within(connect(redis, functions, target, options), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
   }
   const { log } = options;
+  const clocks = new ServerClocks(options.clock);
   const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clocks, log, run: functions.run });
   try {
     return await assembled(link, target, options, commandTimeoutMs);
@@ -89,7 +87,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<RedisS
 async function assembled(
   link: RedisLink,
   target: RedisTarget,
-  { clock, servers, historyDays = HISTORY_DAYS, maintainEveryMs, events, log, whole = false }: RedisStoreOptions,
+  { clock: given, historyDays = HISTORY_DAYS, maintainEveryMs, events, log, whole = false }: RedisStoreOptions,
   commandTimeoutMs: number,
 ): Promise<RedisStore> {
   const { clocks } = link;
@@ -98,6 +96,14 @@ async function assembled(
   const blobs = new RedisBlobs(link, bulk);
   const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
   const records = new RedisRecords({ link, blobs, postbox });
+  const clock = given ?? {
+    nowMs,
+    step: () => clocks.step(),
+    read: () => link.ask((redis) => clocks.read(redis)),
+    begin: (mark: ClockMark) => clocks.begin(mark),
+    compare: (latestMs: number | undefined) => clocks.compare(latestMs),
+  };
+  await beginClock(records, clock, log);
   if (!whole) await assertComplete(records, target.shown);
   const accounts = new TeamAccounts(link, postbox);
   const over = overRecords(records, nowMs, historyDays);
@@ -124,7 +130,7 @@ async function assembled(
     ...over,
     history,
     outbox: usage?.before(over.outbox) ?? over.outbox,
-    clock: clock === undefined ? judgedClock(clocksOfServers((command) => link.ask(command), clocks, servers)) : storeClock(records, clock),
+    clock: storeClock(records, clock),
     ping: writeProbe(link),
     close: async () => {
       await janitor?.close();
@@ -141,8 +147,7 @@ async function connect(
   redis: RedisConnection,
   functions: RedisFunctions,
   target: RedisTarget,
-  { log, creation = {}, clock, servers }: RedisStoreOptions,
-  clocks: ServerClocks,
+  { log, creation = {} }: RedisStoreOptions,
 ): Promise<void> {
   let last: unknown;
   let listen = (_error: unknown) => {};
@@ -164,11 +169,6 @@ async function connect(
   }
   await Promise.all(mastersOf(redis).map((node) => checkServer(node, target.shown, log)));
   await checkLayout(redis, target.shown, creation);
-  if (clock === undefined)
-    await beginClocks(
-      clocksOfServers((command) => command(redis), clocks, servers),
-      log,
-    );
   await loadFunctions(functions, target.shown);
 }
 
