@@ -9,7 +9,7 @@ import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 
 /** The clocks that a store goes by: the machine's, or those of servers. */
-export interface JudgedClocks {
+interface JudgedClocks {
   /** The time that is believed, once the clocks were read. */
   nowMs(): number;
   /** The clock that is furthest from it; `undefined` if all are right. */
