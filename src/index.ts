@@ -26,7 +26,7 @@ export type { HeaderList, Outcome, Refusal, Reply } from './core/outcome.ts';
 export { IF_NONE_MATCH, unlessKnown, validated } from './core/outcome.ts';
 export type { ValidatedReply } from './core/outcome.ts';
 export { nextTurn, pacedReply } from './core/turns.ts';
-export { problems, refuse } from './core/problem.ts';
+export { problems, problemsTo, refuse } from './core/problem.ts';
 export type { Problem, ProblemCode, ProblemDocument, ProblemForm } from './core/problem.ts';
 export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exchange.ts';
 export { LONG_BODY_BYTES } from './core/exchange.ts';

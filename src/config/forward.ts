@@ -2,8 +2,7 @@
 // members, and their settings with secrets.
 import type { Static } from 'typebox';
 import { isPlainPath } from '../core/router.ts';
-import { OF_DOCUMENTS, problems } from '../core/problem.ts';
-import type { ProblemCode } from '../core/problem.ts';
+import { problems, problemsWith } from '../core/problem.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
 import { secret } from '../domain/option-schema.ts';
 import { FORWARD_NAME } from '../domain/scopes.ts';
@@ -53,10 +52,7 @@ const isAddedField = (name: string): boolean => NAME.test(name) && (name === 'au
 
 /** To which no upstream status may be mapped: they are about keys, limits and methods. */
 const NOT_MAPPED: ReadonlySet<string> = new Set(['unauthorized', 'key_revoked', 'method_not_allowed']);
-const MAPPED_CODES = (Object.keys(problems) as ProblemCode[]).filter(
-  (code) =>
-    Object.keys(problems[code].members).length === 0 && !problems[code].dashboardOnly && !OF_DOCUMENTS.has(code) && !NOT_MAPPED.has(code),
-);
+const MAPPED_CODES = problemsWith({}).filter((code) => Object.keys(problems[code].members).length === 0 && !NOT_MAPPED.has(code));
 
 const ForwardEntry = Type.Object(
   {

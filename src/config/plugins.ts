@@ -262,7 +262,7 @@ function loadedProblems(plugin: string, declared: Readonly<Record<string, Plugin
 function kindOf({ status, title, retry, meaning = `${title}.`, advice }: PluginProblem): ProblemKind {
   const usual = retry ? BACK_OFF : '`detail` says what to change.';
   const headers = retry ? (['Retry-After'] as const) : [];
-  return { status, title, meaning, advice: advice ?? usual, retry, members: {}, headers, dashboardOnly: false };
+  return { status, title, meaning, advice: advice ?? usual, retry, members: {}, headers, to: [] };
 }
 
 /** `host.refuse` of a plugin. Throws for a code that it has not declared, which is its bug. */

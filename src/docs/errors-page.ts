@@ -1,18 +1,16 @@
 // /docs/errors: one anchor per code, to which problem `type` URIs point.
-import { anchorOf, problems } from '../core/problem.ts';
+import { anchorOf, problems, problemsWith } from '../core/problem.ts';
 import type { ProblemCode, ProblemKind } from '../core/problem.ts';
 import type { LoadedProblem } from '../ports/plugin-route.ts';
 import { answerSample, entrySection } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import { exampleOf, headerExamples, HEADERS } from './openapi-schemas.ts';
-import { codesOf, UNMATCHED } from './openapi-document.ts';
+import { codesOf } from './openapi-document.ts';
 import { operationsOf } from './operations.ts';
 import { links, page } from './page.ts';
 import { schemaTable, scrolledTable, rowOf } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
-
-const CODES = Object.keys(problems) as ProblemCode[];
 
 /** The words for what the operator's dashboard answers besides. */
 const BY_DASHBOARD = {
@@ -40,7 +38,7 @@ interface CodeEntry {
 /** The codes that this gateway, its plugins, or the operator's dashboard can answer. */
 function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
   const { dashboardUrl, pluginApis } = options;
-  const own = CODES.filter((code) => !problems[code].dashboardOnly || dashboardUrl !== undefined);
+  const own = problemsWith({ documents: true, dashboard: dashboardUrl !== undefined });
   return [...own.map((code) => rowOfCode(code, options)), ...[...(pluginApis?.problems ?? [])].map(rowOfPlugin)];
 }
 
@@ -133,10 +131,10 @@ function retry(code: string, kind: ProblemKind): Html {
   return code === 'internal_error' ? html`<span class="once">Once.</span>` : html`<span class="yes">Yes.</span>`;
 }
 
-function sentBy(code: ProblemCode, { dashboardOnly }: ProblemKind, { dashboardUrl, hasDocuments = false }: ErrorsPageOptions): Html {
-  if (dashboardOnly)
+function sentBy(code: ProblemCode, { to }: ProblemKind, { dashboardUrl, hasDocuments = false }: ErrorsPageOptions): Html {
+  if (to === 'dashboard')
     return html`<p class="soft">Only <a href="${dashboardUrl}">the dashboard</a> answers this; no route of the API does.</p>`;
-  if (UNMATCHED.includes(code)) return html`<p class="soft">Answered before the key is checked.</p>`;
+  if (to === 'unmatched') return html`<p class="soft">Answered before the key is checked.</p>`;
   const all = Object.entries(operationsOf(hasDocuments));
   const senders = all.filter(([, operation]) => codesOf(operation).includes(code));
   if (senders.length === all.length) return html`<p class="soft">Any route may answer this.</p>`;

@@ -1,6 +1,6 @@
 // The OpenAPI documents of the service and of plugins, generated from the schemas that validate
 // requests and the registry of problems, so that they cannot drift.
-import { OF_DOCUMENTS, problems } from '../core/problem.ts';
+import { problems, problemsTo, problemsWith } from '../core/problem.ts';
 import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import { routeName } from '../core/route.ts';
 import { TAG_FIELD } from '../domain/request-tag.ts';
@@ -63,7 +63,7 @@ export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
   const { hasDocuments, pluginApis, serviceName, version, docsUrl, serverUrl } = options;
   const ofPlugins = pluginApis.routes.filter(({ plugin }) => !pluginApis.documents.has(plugin));
   const writer = new RouteWriter(options);
-  const codes = codesOfService(hasDocuments);
+  const codes = problemsWith({ documents: hasDocuments });
   return openApi({
     title: `${serviceName} API`,
     version,
@@ -162,22 +162,10 @@ function idOf({ plugin, method, path }: LoadedRoute): string {
   return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
 }
 
-/** The codes that any authenticated route can answer. */
-const AUTHENTICATED: readonly ProblemCode[] = ['unauthorized', 'key_revoked', 'forbidden', 'rate_limited', 'service_unavailable'];
-/** Of any route; `validation_error` is also the answer to broken framing. */
-const COMMON: readonly ProblemCode[] = ['validation_error', 'internal_error'];
-/** The codes for a request that matches no operation. */
-export const UNMATCHED: readonly ProblemCode[] = ['not_found', 'method_not_allowed'];
-
 /** Every code of the registry that a route can answer, in the order of the registry. */
 export function codesOf({ authenticated, problems: named = [] }: RouteDoc, more: readonly ProblemCode[] = []): readonly ProblemCode[] {
-  const codes = new Set<string>([...COMMON, ...(authenticated ? AUTHENTICATED : []), ...more, ...named]);
+  const codes = new Set<string>([...problemsTo('everyone'), ...(authenticated ? problemsTo('keys') : []), ...more, ...named]);
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
-}
-
-function codesOfService(hasDocuments: boolean): readonly ProblemCode[] {
-  const codes = Object.keys(problems) as ProblemCode[];
-  return codes.filter((code) => !problems[code].dashboardOnly && (hasDocuments || !OF_DOCUMENTS.has(code)));
 }
 
 /** How a route of a plugin reports failures, and whether it is refused under load. */
@@ -235,7 +223,7 @@ class RouteWriter {
       body,
       answer,
       headers: { ...this.#refs([]), ...declaredHeaders(answer.headers) },
-      failures: { ...Object.fromEntries(failed), default: this.#failure(UNMATCHED, of) },
+      failures: { ...Object.fromEntries(failed), default: this.#failure(problemsTo('unmatched'), of) },
     };
   }
 

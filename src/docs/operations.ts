@@ -1,8 +1,8 @@
 // The API reference's description of each route of the service: purpose, parameters, bodies,
 // answers, and the problems it can answer.
+import { problemsTo } from '../core/problem.ts';
 import type { ProblemCode } from '../core/problem.ts';
 import type { TSchema } from 'typebox';
-import { TRANSLATION_PROBLEMS } from '../domain/refusals.ts';
 import {
   GlossariesAnswer,
   GlossaryAnswer,
@@ -129,7 +129,7 @@ export const operations: Readonly<Record<string, Operation>> = {
         value: { translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }], billed_characters: 13 },
       },
     }),
-    problems: TRANSLATION_PROBLEMS,
+    problems: problemsTo('translation'),
   },
   'GET /v1/languages': {
     id: 'listLanguages',
@@ -173,7 +173,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       status: 201,
       headers: { Location: { description: 'The path of the new resource.', example: `/v1/glossaries/${GLOSSARY_ID}` } },
     },
-    problems: ['invalid_source_lang', 'invalid_target_lang', 'glossary_limit_reached'],
+    problems: problemsTo('new_glossary'),
   },
   'GET /v1/glossaries': {
     ...GLOSSARIES,
@@ -190,7 +190,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     summary: 'Show a glossary',
     description: 'Shows one glossary, without its entries.',
     answer: answered('The glossary.', GlossaryAnswer, { glossary: { summary: 'A glossary', value: glossary } }),
-    problems: ['glossary_not_found'],
+    problems: problemsTo('glossary'),
   },
   'GET /v1/glossaries/{id}/entries': {
     ...ONE_GLOSSARY,
@@ -198,7 +198,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     summary: "Show a glossary's entries",
     description: 'Shows all terms and their translations.',
     answer: answered('The entries.', GlossaryEntriesAnswer, { entries: { summary: 'Two terms', value: entries } }),
-    problems: ['glossary_not_found'],
+    problems: problemsTo('glossary'),
   },
   'DELETE /v1/glossaries/{id}': {
     ...ONE_GLOSSARY,
@@ -206,7 +206,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     summary: 'Delete a glossary',
     description: 'Deletes a glossary. Later translations that name it are refused.',
     answer: { status: 204, description: 'The glossary is deleted.' },
-    problems: ['glossary_not_found'],
+    problems: problemsTo('glossary'),
   },
   'GET /v1/usage': {
     id: 'getUsage',
@@ -245,7 +245,7 @@ export function operationsOf(hasDocuments: boolean): Readonly<Record<string, Ope
 const ID = '01KA6S3B8N2Q7V5X1Z4C6F9H0J';
 const parameter = { description: "The document's id, a ULID. Any other text matches no document.", example: ID };
 const OF_DOCUMENTS = { tag: 'documents', authenticated: true } as const;
-const ONE_DOCUMENT = { ...OF_DOCUMENTS, parameter, problems: ['document_not_found'] } as const;
+const ONE_DOCUMENT = { ...OF_DOCUMENTS, parameter, problems: problemsTo('document') } as const;
 
 const StateAnswer = Type.Object({
   document_id: Type.String({ description: 'The id.' }),
@@ -287,7 +287,7 @@ const documentOperations: Readonly<Record<string, Operation>> = {
       }),
       example: { document_id: ID, status: 'queued', characters_held: 50_000 },
     },
-    problems: ['invalid_target_lang', 'invalid_source_lang', 'quota_exceeded', 'credit_exhausted'],
+    problems: problemsTo('new_document'),
   },
   'GET /v1/documents/{id}': {
     ...ONE_DOCUMENT,
@@ -320,6 +320,6 @@ const documentOperations: Readonly<Record<string, Operation>> = {
       schema: Type.String({ format: 'binary' }),
       example: '(the file)',
     },
-    problems: ['document_not_found', 'document_not_ready', 'document_failed'],
+    problems: problemsTo('result'),
   },
 };

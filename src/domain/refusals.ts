@@ -1,8 +1,7 @@
 // Refusals shared by several steps, and the header fields that report the rate limit.
 import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
-import { refuse } from '../core/problem.ts';
-import type { ProblemCode } from '../core/problem.ts';
+import { problemsTo, refuse } from '../core/problem.ts';
 import type { LimitOwner } from './key-limits.ts';
 import { limitKind, WINDOW_SECONDS } from './window-limits.ts';
 import type { LimitKind, WindowNumber } from './window-limits.ts';
@@ -67,15 +66,7 @@ export function glossaryRefusal(failed: FailedGlossary): Refusal {
 }
 
 /** What a translation can end in on any API, besides the codes of every authenticated route. */
-export const TRANSLATION_PROBLEMS: readonly ProblemCode[] = [
-  'invalid_target_lang',
-  'invalid_source_lang',
-  'too_many_texts',
-  'text_too_long',
-  'quota_exceeded',
-  'credit_exhausted',
-  'engine_unavailable',
-];
+export const TRANSLATION_PROBLEMS = problemsTo('translation');
 
 export function keyRevoked(reason: 'disabled' | 'expired' | undefined): Refusal {
   if (reason === undefined) return KEY_REVOKED;

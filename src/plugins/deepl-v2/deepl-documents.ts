@@ -1,7 +1,7 @@
 // /v2/document: upload, with those parameters of texts that documents have; state, and one
 // download, each with the document's key.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { chargeSlot, FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, refuse, refusedCharge } from 'lingate';
+import { chargeSlot, FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, problemsTo, refuse, refusedCharge } from 'lingate';
 import type { BodyStep, DocumentOrder, DocumentServices, Exchange, GatewayServices, PluginRoute, ReadUpload, Refusal } from 'lingate';
 import type { RouteDoc, ShownDocument } from 'lingate';
 import Type from 'typebox';
@@ -77,14 +77,7 @@ const ROUTES: readonly PluginRoute[] = [
         { document_id: 'The id.', document_key: 'The key.' },
         { document_id: PARAMETER.example, document_key: KEY_EXAMPLE },
       ),
-      problems: [
-        'validation_error',
-        'invalid_target_lang',
-        'invalid_source_lang',
-        'quota_exceeded',
-        'credit_exhausted',
-        'glossary_not_found',
-      ],
+      problems: [...problemsTo('new_document'), 'glossary_not_found'],
     }),
     takesBody: false,
     upload: true,
@@ -105,7 +98,7 @@ const ROUTES: readonly PluginRoute[] = [
       }),
       { document_id: PARAMETER.example, status: 'done', billed_characters: 1200 },
     ),
-    problems: ['validation_error', 'document_not_found'],
+    problems: problemsTo('document'),
   }),
   routeOf('/v2/document/{id}/result', ['admit', 'deepl-document-result'], {
     summary: 'Download the translated document',
@@ -113,7 +106,7 @@ const ROUTES: readonly PluginRoute[] = [
     parameter: PARAMETER,
     body: KEY_BODY,
     answer: { status: 200, description: 'The file.', contentType: 'application/octet-stream', schema: Type.String({ format: 'binary' }) },
-    problems: ['validation_error', 'document_not_found', 'document_not_ready', 'document_failed', 'service_unavailable'],
+    problems: problemsTo('result'),
   }),
 ];
 

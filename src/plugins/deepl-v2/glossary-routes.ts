@@ -1,6 +1,6 @@
 // The glossary operations. In version 2 a glossary is one list of terms for one language pair; in
 // version 3 it has any number of dictionaries.
-import { isLarge, isUnavailable, JSON_TYPE, keyOwnerSlot, NO_HEADERS, pacedReply, STORE_UNAVAILABLE } from 'lingate';
+import { isLarge, isUnavailable, JSON_TYPE, keyOwnerSlot, NO_HEADERS, pacedReply, problemsTo, STORE_UNAVAILABLE } from 'lingate';
 import type { EntryPieces, Exchange, GatewayServices, GlossaryRecord, LanguagePair, Languages } from 'lingate';
 import type { Outcome, PluginHost, Scope } from 'lingate';
 import Type from 'typebox';
@@ -75,10 +75,7 @@ const OF_PAIR = [
   required('source_lang', 'en', 'Source language of the dictionary.'),
   required('target_lang', 'de', 'Target language of the dictionary.'),
 ];
-const WRONG_LANGUAGES = ['invalid_source_lang', 'invalid_target_lang'];
-const NOT_CREATED = [...WRONG_LANGUAGES, 'glossary_limit_reached'];
-const NOT_THERE = ['validation_error', 'glossary_not_found'];
-const NO_SUCH_PAIR = [...NOT_THERE, ...WRONG_LANGUAGES];
+const NO_SUCH_PAIR = [...problemsTo('glossary'), 'invalid_source_lang', 'invalid_target_lang'];
 
 /** In the paths of one glossary. */
 const ONE = '{id}';
@@ -103,7 +100,7 @@ function described({ at: [name, method, path], says: [summary, description], ...
   const isOfOne = path.includes(ONE);
   const place = { at: `${method} ${path}`, summary, description, parameter: isOfOne ? PARAMETER : undefined };
   const scope: Scope = method === 'GET' ? 'glossaries:read' : 'glossaries:write';
-  return { ...(isOfOne && { problems: NOT_THERE }), ...doc, name, ...place, parameters: [], tag: 'Glossaries', scope };
+  return { ...(isOfOne && { problems: problemsTo('glossary') }), ...doc, name, ...place, parameters: [], tag: 'Glossaries', scope };
 }
 
 /** `judge` reads the body before the admission, on the routes that have one. */
@@ -194,7 +191,7 @@ function ofBoth(part: MakePart, { suffix, path, says, body, judge, show }: Versi
       says: says.create,
       body,
       answer: { ...shown('Created.', WORDS, show(GLOSSARY)), status: 201 },
-      problems: NOT_CREATED,
+      problems: problemsTo('new_glossary'),
       judge: (members, languages) => judgeGlossary(members, languages, judge),
       async run({ services, teamId }, draft) {
         const glossary = await createGlossary(services, teamId, draft);

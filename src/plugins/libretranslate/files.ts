@@ -1,5 +1,5 @@
 // POST /translate_file, which waits for the translation, and the download that it points at.
-import { keyOwnerSlot, refuse } from 'lingate';
+import { keyOwnerSlot, problemsTo, refuse } from 'lingate';
 import type {
   BodyStep,
   DocumentServices,
@@ -49,7 +49,7 @@ const UPLOAD_DOC: RouteDoc = {
     Type.Object({ translatedFileUrl: string('Where it can be downloaded until it expires; nobody can guess it.') }),
     { translatedFileUrl: 'http://localhost:8080/download_file/ZQ9bW6c0Vd3s.txt' },
   ),
-  problems: ['invalid_source_lang', 'invalid_target_lang', 'quota_exceeded', 'credit_exhausted', 'engine_unavailable', 'document_failed'],
+  problems: [...problemsTo('new_document'), 'engine_unavailable', 'document_failed'],
 };
 
 const DOWNLOAD_DOC: RouteDoc = {

@@ -1,7 +1,7 @@
 // What all operations of LibreTranslate's API share: problems in its form, where keys and
 // parameters are, and codes of languages as it writes them.
-import { refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
-import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
+import { problems, refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
+import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemCode, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import type { ApiPart } from '../facades/api.ts';
 import { sourceNamed, targetNamed } from '../facades/code-names.ts';
 import { lowerBase } from '../facades/default-variants.ts';
@@ -16,25 +16,19 @@ import { optional } from '../facades/reference.ts';
 /** Wrong or missing keys, and a quota or credit that is used up, are 403 there. */
 const BY_STATUS: Readonly<Record<number, number>> = { 401: 403, 402: 403 };
 
-/** Of an untranslated file, by the code of its failure; 500 for others, as for texts. */
-const FAILED: Readonly<Record<string, number>> = {
-  validation_error: 400,
-  quota_exceeded: 403,
-  credit_exhausted: 403,
-  key_revoked: 403,
-  unauthorized: 403,
-  forbidden: 403,
-};
-
 export const PROBLEM_FORM: ProblemForm = {
   contentType: 'application/json',
   status({ code, fields, kind: { status } }) {
-    const failedWith = fields?.['failed_with'];
-    if (code === 'document_failed') return (typeof failedWith === 'string' ? FAILED[failedWith] : undefined) ?? 500;
+    if (code === 'document_failed') return statusOfFile(problems[fields?.['failed_with'] as ProblemCode]?.status);
     return code === 'engine_unavailable' ? 500 : (BY_STATUS[status] ?? status);
   },
   body: (problem) => JSON.stringify({ error: wordsOf(problem) }),
 };
+
+/** Of an untranslated file, by that of its failure; none of them is worth trying again, as for texts. */
+function statusOfFile(status = 500): number {
+  return status < 429 ? (BY_STATUS[status] ?? status) : 500;
+}
 
 function wordsOf(problem: Problem): string {
   const { code, detail, fields = {} } = problem;

@@ -5,7 +5,7 @@ export { versionOf } from '../../../src/app/version.ts';
 export { commandsOf } from '../../../src/cli/commands.ts';
 export { withPlugins } from '../../../src/config/plugins.ts';
 export { CONSOLE_ROUTES } from '../../../src/console/console.ts';
-export { OF_DOCUMENTS } from '../../../src/core/problem.ts';
+export { problemsWith } from '../../../src/core/problem.ts';
 export { routeName } from '../../../src/core/route.ts';
 export { GLOSSARY_ID } from '../../../src/docs/operations.ts';
 export {
