@@ -115,7 +115,7 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   ulid: ['domain/', 'plugins/deepl-v2/'],
   'http-proxy-3': 'forward/upstream.ts',
   // Types besides the one import, which happens only if a provider is configured.
-  'openid-client': ['runtime/oidc-provider.ts'],
+  'openid-client': ['console/oidc-provider.ts'],
   'typebox/system': 'domain/typebox.ts',
   'typebox/value': 'domain/typebox.ts',
 };

@@ -19,7 +19,7 @@ import type { AdminRoute } from './operation-http.ts';
 import { audited, changes, membersBeside, OTHER_REQUEST } from './operation.ts';
 import type { OperationAttempt } from './operation.ts';
 import { actorOf } from './operators.ts';
-import type { KnownOperator, SignInAttempts } from './operators.ts';
+import type { KnownOperator, Operators, RecentFailures } from './operators.ts';
 import type { MatchedRoute } from './admin-routes.ts';
 
 interface AdminRequest {
@@ -43,7 +43,8 @@ interface AdminAnswer {
 
 interface AdminApiOptions {
   readonly context: OperationContext;
-  readonly attempts: SignInAttempts;
+  readonly operators: Operators;
+  readonly wrongTokens: RecentFailures;
   /** For each problem: the documentation's URL is known once every listener is open. */
   readonly problems: () => ProblemWriter;
   readonly idempotency: IdempotencyRecords;
@@ -110,9 +111,9 @@ export class AdminApi {
 
   #operatorOf(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): KnownOperator | Refusal {
     const token = /^Bearer +([\x21-\x7e]+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
-    const judged = this.#options.attempts.judge(token, request.remoteAddress);
-    if (judged === 'wrong') return WRONG_TOKEN;
-    return judged === 'wait' ? WAIT : judged;
+    const { operators, wrongTokens } = this.#options;
+    const operator = token === undefined ? undefined : operators.byToken(token);
+    return operator ?? (wrongTokens.add(request.remoteAddress) ? WAIT : WRONG_TOKEN);
   }
 
   async #run(

@@ -2,14 +2,13 @@
 // console, and who was not, unless the store is away; and what commands leave.
 import { auditIdsAlone } from '../domain/audit-entry.ts';
 import type { AuditedSignIn } from '../domain/audit-entry.ts';
+import type { ProvenPerson, SignInRefusal } from '../domain/operator.ts';
 import { answered } from '../domain/store-unavailable.ts';
-import type { SignInRefusal } from '../domain/sign-in-attempt.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { Log } from '../ports/log.ts';
 import type { OperationContext } from './operation-context.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator } from './operators.ts';
-import type { ProvenPerson } from '../ports/identity-provider.ts';
 
 const WINDOW_MS = 60_000;
 /** Recorded within a minute: someone with many addresses must not fill the store. */

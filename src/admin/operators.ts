@@ -1,54 +1,50 @@
 // The operators in the configuration: who has a token, or a role by a group of a provider, and what
 // they may currently do; and how many wrong tokens an address may send.
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { GroupRoles, Operator, OperatorRole, OperatorToken } from '../domain/operator.ts';
-import type { ProvenPerson } from '../ports/identity-provider.ts';
+import type { OidcSettings, Operator, OperatorToken, ProvenPerson } from '../domain/operator.ts';
 import { callerNetwork } from '../domain/client-address.ts';
 
 /** Someone who has presented a valid token, or of whom a provider has proven who they are. */
 export interface KnownOperator extends Operator {
-  readonly by: Proof;
+  /** The digest of a session's token, which is not stored itself, or the person. */
+  readonly by: { readonly kind: 'token'; readonly digest: Buffer } | { readonly kind: 'person'; readonly person: ProvenPerson };
 }
 
-/** Identifies the token of a session without storing it, or the person. */
-type Proof = { readonly kind: 'token'; readonly digest: Buffer } | { readonly kind: 'person'; readonly person: ProvenPerson };
-
-interface TokenOperator extends KnownOperator {
-  readonly by: Extract<Proof, { readonly kind: 'token' }>;
-}
+/** Whose groups have which role. */
+type GroupRoles = Pick<OidcSettings, 'issuer' | 'roles'>;
 
 export class Operators {
-  #known: readonly TokenOperator[];
+  #listed: readonly (Operator & { readonly digest: Buffer })[] = [];
   #groups: GroupRoles | undefined;
 
   /** Without `groups` nobody signs in by a provider. */
   constructor(operators: readonly OperatorToken[], groups?: GroupRoles) {
-    this.#known = knownOf(operators);
-    this.#groups = groups;
+    this.replace(operators, groups);
   }
 
   /** Other tokens, and people in none of the groups, are refused, and their sessions end. */
   replace(operators: readonly OperatorToken[], groups?: GroupRoles): void {
-    this.#known = knownOf(operators);
+    this.#listed = operators.map(({ name, role, token }) => ({ name, role, digest: digestOf(token) }));
     this.#groups = groups;
   }
 
   /** Whether anyone can sign in with a token. */
   get hasTokens(): boolean {
-    return this.#known.length > 0;
+    return this.#listed.length > 0;
   }
 
   byToken(token: string): KnownOperator | undefined {
-    return this.#byDigest(digest(token));
+    return this.#byDigest(digestOf(token));
   }
 
   /** `undefined` if none of the person's groups has a role. */
   byPerson(person: ProvenPerson): KnownOperator | undefined {
-    const groups = this.#groups;
-    if (groups === undefined || groups.issuer !== person.issuer) return undefined;
-    const isIn = (some: readonly string[]): boolean => some.some((group) => person.groups.includes(group));
-    const role: OperatorRole | undefined = isIn(groups.manage) ? 'manage' : isIn(groups.read) ? 'read' : undefined;
-    return role && { name: this.#nameOf(person), role, by: { kind: 'person', person } };
+    const { issuer, roles } = this.#groups ?? {};
+    if (issuer !== person.issuer) return undefined;
+    const role = (['manage', 'read'] as const).find((one) => roles?.[one].some((group) => person.groups.includes(group)));
+    // Nobody is mistaken for the operator of a token: names of these have no colon.
+    const isTaken = this.#listed.some(({ name }) => name.toLowerCase() === person.name.toLowerCase());
+    return role && { name: isTaken ? `oidc:${person.name}` : person.name, role, by: { kind: 'person', person } };
   }
 
   /** The operator with this token, or this person, as currently configured. */
@@ -56,59 +52,20 @@ export class Operators {
     return by.kind === 'token' ? this.#byDigest(by.digest) : this.byPerson(by.person);
   }
 
-  /** Nobody is mistaken for the operator of a token: names of these have no colon. */
-  #nameOf({ name }: ProvenPerson): string {
-    return this.#known.some((operator) => operator.name.toLowerCase() === name.toLowerCase()) ? `oidc:${name}` : name;
-  }
-
   /** Compares all digests, of the same length, so that the time reveals nothing of the token. */
-  #byDigest(sought: Buffer): KnownOperator | undefined {
-    let found: KnownOperator | undefined;
-    for (const operator of this.#known) {
-      if (timingSafeEqual(operator.by.digest, sought)) found = operator;
-    }
-    return found;
+  #byDigest(digest: Buffer): KnownOperator | undefined {
+    const found = this.#listed.filter((one) => timingSafeEqual(one.digest, digest)).at(-1);
+    return found && { name: found.name, role: found.role, by: { kind: 'token', digest } };
   }
+}
+
+function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
 }
 
 /** Who makes a change, for the audit. */
 export function actorOf(front: 'admin' | 'console', { name }: Pick<Operator, 'name'>, address: string): string {
   return `${front}:${name}@${address.replace(/^::ffff:(?=\d+\.)/, '')}`;
-}
-
-function knownOf(operators: readonly OperatorToken[]): readonly TokenOperator[] {
-  return operators.map(({ name, role, token }) => ({ name, role, by: { kind: 'token', digest: digest(token) } }));
-}
-
-function digest(token: string): Buffer {
-  return hash('sha256', token, 'buffer');
-}
-
-interface SignInOptions {
-  readonly operators: Operators;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-}
-
-/** `wait`: the token is wrong, and there were too many wrong ones recently. */
-type SignIn = KnownOperator | 'wrong' | 'wait';
-
-/** After too many wrong tokens of an address it is `wait`, unless the token is right. */
-export class SignInAttempts {
-  readonly #operators: Operators;
-  readonly #wrong: RecentFailures;
-
-  constructor({ operators, now }: SignInOptions) {
-    this.#operators = operators;
-    this.#wrong = new RecentFailures(now);
-  }
-
-  /** `token` is what was sent, `undefined` if nothing was. */
-  judge(token: string | undefined, address: string): SignIn {
-    const operator = token === undefined ? undefined : this.#operators.byToken(token);
-    if (operator !== undefined) return operator;
-    return this.#wrong.add(address) ? 'wait' : 'wrong';
-  }
 }
 
 const WINDOW_MS = 60_000;

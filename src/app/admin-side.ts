@@ -4,16 +4,22 @@ import { performance } from 'node:perf_hooks';
 import { AdminApi } from '../admin/admin-api.ts';
 import { OperationContext } from '../admin/operation-context.ts';
 import { liveReport } from '../admin/operations/live.ts';
-import { Operators, SignInAttempts } from '../admin/operators.ts';
+import { Operators, RecentFailures } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/audit-entries.ts';
 import type { Config } from '../config/config.ts';
 import { oidcSettings, adminOperators } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
+import type { ConsoleOidc } from '../console/console-route.ts';
+import { OidcAttempts } from '../console/oidc-attempts.ts';
+import { OidcProvider } from '../console/oidc-provider.ts';
 import type { Overview } from '../console/overview-figures.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
+import type { OidcSettings } from '../domain/operator.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-listener.ts';
-import { consoleOidc, groupRolesOf, openOidc } from './oidc-side.ts';
+import type { Store } from '../ports/store.ts';
+import { recordSignIns } from '../stores/records/ending-records.ts';
+import { openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
 import { documentsOf } from './configured-store.ts';
 import { overviewOf } from './processes.ts';
@@ -39,7 +45,7 @@ export async function openOperators(config: Config): Promise<OpenOperators | und
   const listed = adminOperators(config, process.env);
   if (listed === undefined) return undefined;
   const oidc = await openOidc(config);
-  return { operators: new Operators(listed, oidc && groupRolesOf(oidc.settings)), oidc };
+  return { operators: new Operators(listed, oidc?.settings), oidc };
 }
 
 /**
@@ -54,7 +60,19 @@ export function readOperators(open: OpenOperators | undefined, next: Config): ()
   return () => {
     if (oidc !== undefined && settings !== undefined) oidc.settings = settings;
     // Without the section everything stays as it is.
-    if (listed !== undefined) operators.replace(listed, settings && groupRolesOf(settings));
+    if (listed !== undefined) operators.replace(listed, settings);
+  };
+}
+
+/** `now` is a monotonic clock, `nowMs` the time of this process that is believed. */
+function consoleOidc(side: OidcSide, { secrets, records }: Store, now: () => number, nowMs: () => number): ConsoleOidc {
+  const settings = (): OidcSettings => side.settings;
+  const provider = (): string => `${side.settings.issuer}\n${side.settings.clientId}`;
+  return {
+    settings,
+    provider: new OidcProvider({ library: side.library, settings, now, nowMs }),
+    attempts: new OidcAttempts({ secrets, remember: recordSignIns(records), provider, now }),
+    failures: { ofStrangers: new RecentFailures(now), ofAttempts: new RecentFailures(now) },
   };
 }
 
@@ -85,16 +103,14 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     },
     nowMs,
   });
-  const attempts = new SignInAttempts({ operators, now });
   const signIns = new SignInAudit({ audit, log, now, nowMs });
   const oidc = options.oidc && consoleOidc(options.oidc, store, now, nowMs);
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter(docsUrl(), config().service.name));
-  const shared = { context, attempts, problems, log, newId, now, nowMs };
+  const shared = { context, operators, wrongTokens: new RecentFailures(now), problems, log, newId, now, nowMs };
   return [
     new Console({
       ...shared,
-      operators,
       oidc,
       signIns,
       overview,

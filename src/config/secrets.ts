@@ -1,6 +1,6 @@
 // Reads secrets from a string, an environment variable or a file, as configured. Never prints one.
 import { ADMIN_OPERATOR } from '../domain/operator.ts';
-import type { OperatorToken } from '../domain/operator.ts';
+import type { OidcSettings, OperatorToken } from '../domain/operator.ts';
 import { isSecret, secret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { assertFaultless } from './config-error.ts';
@@ -11,7 +11,6 @@ import type { Config } from './config.ts';
 import { join, shown } from './faults.ts';
 import { reasonOf } from './yaml-file.ts';
 import type { Environment } from './environment.ts';
-import type { OidcSettings } from '../ports/identity-provider.ts';
 
 export interface SecretSources {
   readonly env: Environment;

@@ -31,7 +31,7 @@ export function assetPath(name: AssetName): string {
 /** Served without a session: they contain nothing secret, and the sign-in page needs the styles. */
 export const ASSET_ROUTES: readonly ConsoleRoute[] = Object.entries(ASSETS).map(([name, body]) => {
   const contentType = `${name.endsWith('.css') ? 'text/css' : 'text/javascript'}; charset=utf-8`;
-  return open('GET', assetPath(name as AssetName), () => ({ kind: 'file', contentType, body }));
+  return open('GET', assetPath(name as AssetName), () => ({ kind: 'file', contentType, body, keeps: true }));
 });
 
 function here(path: string): string {

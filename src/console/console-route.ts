@@ -4,17 +4,19 @@ import type { OperationContext } from '../admin/operation-context.ts';
 import { replicatedWarning } from '../admin/operation.ts';
 import type { Done } from '../admin/operation.ts';
 import { actorOf } from '../admin/operators.ts';
-import type { Operators, SignInAttempts, RecentFailures } from '../admin/operators.ts';
+import type { Operators, RecentFailures } from '../admin/operators.ts';
 import type { SignInAudit } from '../admin/audit-entries.ts';
 import type { Download } from '../admin/csv.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
+import type { OidcSettings } from '../domain/operator.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import type { OpsRequest } from '../ops/ops-listener.ts';
-import type { IdentityProvider, OidcSettings, SignInAttemptSource } from '../ports/identity-provider.ts';
 import type { Log } from '../ports/log.ts';
 import type { AssetName } from './assets.ts';
 import type { Section } from './layout.ts';
+import type { OidcAttempts } from './oidc-attempts.ts';
+import type { OidcProvider } from './oidc-provider.ts';
 import type { Overview } from './overview-figures.ts';
 import type { PlanApplications } from './plan-applications.ts';
 import type { FieldFaults, Form } from './form.ts';
@@ -24,8 +26,8 @@ import type { Session, Sessions } from './sessions.ts';
 export interface ConsoleParts {
   readonly context: OperationContext;
   /** Shared with the admin API: wrong tokens from an address count together. */
-  readonly attempts: SignInAttempts;
-  readonly operators: Pick<Operators, 'byPerson' | 'hasTokens'>;
+  readonly wrongTokens: RecentFailures;
+  readonly operators: Operators;
   /** `undefined` if only tokens are configured. */
   readonly oidc: ConsoleOidc | undefined;
   readonly signIns: SignInAudit;
@@ -42,8 +44,8 @@ export interface ConsoleParts {
 
 /** The sign-in at an OpenID provider. */
 export interface ConsoleOidc {
-  readonly provider: IdentityProvider;
-  readonly attempts: SignInAttemptSource;
+  readonly provider: OidcProvider;
+  readonly attempts: OidcAttempts;
   readonly settings: () => OidcSettings;
   readonly failures: {
     /** Without an attempt of the browser: they cost nothing, and keep nobody else out. */
@@ -61,6 +63,7 @@ export interface Visit {
   /** Empty unless the method is POST; its anti-forgery token has been checked. */
   readonly form: Form;
   readonly formToken: string;
+  readonly session: Session | undefined;
   readonly nowMs: number;
 }
 
@@ -87,13 +90,10 @@ export type ConsoleAnswer =
       readonly headers?: HeaderList;
       readonly cookies?: readonly string[];
     }
-  /** 303 to another site. */
-  | { readonly kind: 'leave'; readonly url: string; readonly cookies: readonly string[] }
-  /** 303: the browser requests `to` next. A notice is shown there once. */
-  | { readonly kind: 'see'; readonly to: string; readonly notice?: Html; readonly headers?: HeaderList }
-  | { readonly kind: 'json'; readonly value: unknown }
-  /** Files that are the same for everyone, at a path that changes when they do. */
-  | { readonly kind: 'file'; readonly contentType: string; readonly body: string }
+  /** 303: the browser requests `to` next, another site or below `/console`. A notice is shown there once. */
+  | { readonly kind: 'see'; readonly to: string; readonly notice?: Html; readonly cookies?: readonly string[] }
+  /** With `keeps`, one that is the same for everyone, at a path that changes when it does. */
+  | { readonly kind: 'file'; readonly contentType: string; readonly body: string; readonly keeps?: true }
   /** Rows of usage, sent as they are read. */
   | Download
   | Refusal;
@@ -116,25 +116,17 @@ export type ConsoleRoute =
       readonly handle: Handler<SignedInVisit>;
     });
 
-/** A page for signed-in operators. */
-export function get(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
-  return { method: 'GET', path, access: 'signed-in', changes: false, handle };
+function signedIn(method: ConsoleAddress['method'], changes: boolean) {
+  return (path: string, handle: Handler<SignedInVisit>): ConsoleRoute => ({ method, path, access: 'signed-in', changes, handle });
 }
 
+export const get = signedIn('GET', false);
 /** A page that is only the form of a change, or the question before one. */
-export function getForm(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
-  return { method: 'GET', path, access: 'signed-in', changes: true, handle };
-}
-
-/** By a form of a signed-in operator. Sent again with the same `once`, it gets the first answer. */
-export function post(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
-  return { method: 'POST', path, access: 'signed-in', changes: true, handle };
-}
-
-/** For forms that change nothing in the store: open to every signed-in operator. */
-export function postOwn(path: string, handle: Handler<SignedInVisit>): ConsoleRoute {
-  return { method: 'POST', path, access: 'signed-in', changes: false, handle };
-}
+export const getForm = signedIn('GET', true);
+/** Sent again with the same `once`, it gets the first answer. */
+export const post = signedIn('POST', true);
+/** For forms that change nothing in the store. */
+export const postOwn = signedIn('POST', false);
 
 /** Whether the visitor may see links and forms for changes. */
 export function mayChange({ session }: SignedInVisit): boolean {

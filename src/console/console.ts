@@ -5,13 +5,12 @@ import { hash } from 'node:crypto';
 import { MAY_ONLY_READ, refusalBy } from '../admin/admin-refusals.ts';
 import { IDEMPOTENCY_KEY } from '../admin/idempotent-requests.ts';
 import { actorOf } from '../admin/operators.ts';
-import type { Operators } from '../admin/operators.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import { refuse } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-listener.ts';
 import { answerOf } from './layout.ts';
-import { cookieOf, isSame, Sessions, SignInFormTokens } from './sessions.ts';
+import { cookieOf, dropOldest, isSame, Sessions, SignInFormTokens } from './sessions.ts';
 import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';
 import { PlanApplications } from './plan-applications.ts';
 import { CONSOLE_PREFIX, get } from './console-route.ts';
@@ -27,7 +26,7 @@ import { listPage } from './list-page.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
 import { KEY_ROUTES } from './pages/key.ts';
-import { OIDC_ROUTES, SIGN_IN_ROUTES } from './pages/sign-in.ts';
+import { SIGN_IN_ROUTES } from './pages/sign-in.ts';
 import { OVERVIEW_ROUTES } from './pages/overview.ts';
 import { PLANS_ROUTES } from './pages/plans.ts';
 import { TAG_ROUTES } from './pages/tags.ts';
@@ -50,7 +49,6 @@ const LIST_ROUTES: readonly ConsoleRoute[] = [
 export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
   ...ASSET_ROUTES,
   ...SIGN_IN_ROUTES,
-  ...OIDC_ROUTES,
   ...OVERVIEW_ROUTES,
   ...TEAMS_ROUTES,
   ...TEAM_ROUTES,
@@ -75,8 +73,7 @@ function match(method: string, path: string): MatchedRoute<ConsoleRoute> | Refus
   return pageAt(method, path) ?? NO_PAGE;
 }
 
-interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' | 'forget' | 'operators'> {
-  readonly operators: Operators;
+interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' | 'forget'> {
   readonly problems: () => ProblemWriter;
   readonly newId: () => string;
   /** A monotonic clock in milliseconds. */
@@ -162,8 +159,8 @@ export class Console implements OpsApp {
     const { form } = read;
     if (route.method === 'POST' && !this.#isOurs(form(TOKEN_FIELD), route, session)) return STALE;
     const formToken = session?.formToken ?? this.#signInTokens.next();
-    const visit: Visit = { request, requestId, parameters, form, formToken, nowMs: this.#options.nowMs() };
-    return this.#once(visit, session, () => this.#run(route, visit, session));
+    const visit: Visit = { request, requestId, parameters, form, formToken, session, nowMs: this.#options.nowMs() };
+    return this.#once(visit, () => this.#run(route, visit));
   }
 
   /** Those open to everyone take the sign-in token too: the page may be from before a sign-in. */
@@ -173,7 +170,7 @@ export class Console implements OpsApp {
   }
 
   /** Sent twice, by a double click or going back, it takes effect once, and says so. */
-  async #once({ request, form }: Visit, session: Session | undefined, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
+  async #once({ request, form, session }: Visit, run: () => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
     const name = form(ONCE_FIELD);
     if (session === undefined || !IDEMPOTENCY_KEY.test(name)) return run();
     const key = `${session.id} ${name}`;
@@ -182,7 +179,7 @@ export class Console implements OpsApp {
     if (before === undefined) {
       const answer = run();
       this.#sent.set(key, { digest, answer });
-      if (this.#sent.size > SENT_MAX) this.#sent.delete(this.#sent.keys().next().value!);
+      dropOldest(this.#sent, SENT_MAX);
       // What was refused may be sent again.
       if ((await answer).kind !== 'see') this.#sent.delete(key);
       return answer;
@@ -197,7 +194,8 @@ export class Console implements OpsApp {
     };
   }
 
-  async #run(route: ConsoleRoute, visit: Visit, session: Session | undefined): Promise<ConsoleAnswer> {
+  async #run(route: ConsoleRoute, visit: Visit): Promise<ConsoleAnswer> {
+    const { session } = visit;
     try {
       if (route.access === 'everybody') return await route.handle(visit, this.#parts);
       if (session === undefined) return NOT_SIGNED_IN;

@@ -115,21 +115,16 @@ export function answerOf(answer: ConsoleAnswer, around: Surroundings): OpsAnswer
       const { content, status = 200, headers = [], cookies = [] } = answer;
       return { ...written(content, status, around), headers: { ...guards, ...Object.fromEntries(headers) }, cookies };
     }
-    case 'leave': {
-      const { url, cookies } = answer;
-      return { status: 303, contentType: undefined, body: '', headers: { ...guards, Location: url }, cookies };
-    }
     case 'see': {
-      const { to, notice, headers = [] } = answer;
-      const seen = notice === undefined || around.session === undefined ? '' : `?${NOTICE}=${around.session.leave(notice)}`;
-      const Location = `${CONSOLE_PREFIX}${withQuery(to, seen)}`;
-      return { status: 303, contentType: undefined, body: '', headers: { ...guards, ...Object.fromEntries(headers), Location } };
+      const { to, notice, cookies } = answer;
+      const seen = notice && around.session && `${to.includes('?') ? '&' : '?'}${NOTICE}=${around.session.leave(notice)}`;
+      const Location = to === '' || to.startsWith('/') ? `${CONSOLE_PREFIX}${to}${seen ?? ''}` : to;
+      return { status: 303, contentType: undefined, body: '', headers: { ...guards, Location }, cookies };
     }
-    case 'json':
-      return { status: 200, contentType: 'application/json', body: JSON.stringify(answer.value), headers: guards };
     case 'file': {
-      const { contentType, body } = answer;
-      return { status: 200, contentType, body, headers: { ...guards, 'Cache-Control': 'private, max-age=31536000, immutable' } };
+      const { contentType, body, keeps } = answer;
+      const kept = keeps && { 'Cache-Control': 'private, max-age=31536000, immutable' };
+      return { status: 200, contentType, body, headers: { ...guards, ...kept } };
     }
     case 'download': {
       const { contentType, disposition, pieces } = answer;
@@ -138,10 +133,6 @@ export function answerOf(answer: ConsoleAnswer, around: Surroundings): OpsAnswer
     case 'problem':
       return problemOf(answer, around, guards);
   }
-}
-
-function withQuery(to: string, query: string): string {
-  return to.includes('?') ? `${to}${query.replace('?', '&')}` : `${to}${query}`;
 }
 
 /** A page if `Accept` names `text/html`, otherwise a problem document. */
@@ -156,7 +147,8 @@ function problemOf(refusal: Refusal, around: Surroundings, guards: Readonly<Reco
 
 function written(content: PageContent, status: number, { request, session, serviceName, gateway }: Surroundings): OpsAnswer {
   const notice = request.method === 'GET' ? session?.take(request.query.get(NOTICE) ?? '') : undefined;
-  const visitor = content.leadsTo === undefined && session !== undefined ? { ...session, gateway } : undefined;
+  const isSignedIn = content.leadsTo === undefined && session !== undefined;
+  const visitor = isSignedIn ? { operator: session.operator, formToken: session.formToken, gateway } : undefined;
   const body = page(content, { serviceName, visitor, notice });
   return { status, contentType: HTML, body, security: CONSOLE_SECURITY };
 }

@@ -11,22 +11,36 @@ const SESSIONS_MAX = 1000;
 /** Notices of a session that were not shown yet; beyond this many, the oldest is dropped. */
 const NOTICES_MAX = 16;
 
-export interface Session {
+export class Session {
   /** The digest of the cookie's secret: of no use as a cookie. */
   readonly id: string;
-  /** Who has signed in, as currently configured. */
-  readonly operator: KnownOperator;
-  /** In every form of the session. */
-  readonly formToken: string;
-  /** Keeps a notice to show once, and returns its name, which is safe in a URL. */
-  leave(notice: Html): string;
-  /** `undefined` if there is none with this name, or it was shown before. */
-  take(name: string): Html | undefined;
-}
-
-interface StoredSession {
-  readonly session: Session;
   readonly untilMs: number;
+  /** Who has signed in, as currently configured. */
+  operator: KnownOperator;
+  /** In every form of the session. */
+  readonly formToken = randomToken();
+  readonly #notices = new Map<string, Html>();
+
+  constructor(id: string, untilMs: number, operator: KnownOperator) {
+    this.id = id;
+    this.untilMs = untilMs;
+    this.operator = operator;
+  }
+
+  /** Keeps a notice to show once, and returns its name, which is safe in a URL. */
+  leave(notice: Html): string {
+    const name = randomBytes(9).toString('base64url');
+    this.#notices.set(name, notice);
+    dropOldest(this.#notices, NOTICES_MAX);
+    return name;
+  }
+
+  /** `undefined` if there is none with this name, or it was shown before. */
+  take(name: string): Html | undefined {
+    const notice = this.#notices.get(name);
+    this.#notices.delete(name);
+    return notice;
+  }
 }
 
 /** `now` is a monotonic clock in milliseconds. */
@@ -34,7 +48,7 @@ export class Sessions {
   readonly #operators: Pick<Operators, 'now'>;
   readonly #now: () => number;
   /** By the digest of the cookie's secret: the secret itself is not stored. Oldest first. */
-  readonly #sessions = new Map<string, StoredSession>();
+  readonly #sessions = new Map<string, Session>();
 
   constructor(operators: Pick<Operators, 'now'>, now: () => number) {
     this.#operators = operators;
@@ -45,46 +59,29 @@ export class Sessions {
   start(operator: KnownOperator): string {
     const secret = randomToken();
     const id = hash('sha256', secret, 'base64url');
-    this.#sessions.set(id, { session: newSession(id, operator), untilMs: this.#now() + SESSION_SECONDS * 1000 });
-    if (this.#sessions.size > SESSIONS_MAX) this.#sessions.delete(this.#sessions.keys().next().value!);
+    this.#sessions.set(id, new Session(id, this.#now() + SESSION_SECONDS * 1000, operator));
+    dropOldest(this.#sessions, SESSIONS_MAX);
     return secret;
   }
 
   /** `undefined` for a cookie of no session, or of one that has ended by age or with its token. */
   find(cookie: string | undefined): Session | undefined {
-    if (cookie === undefined) return undefined;
-    const id = hash('sha256', cookie, 'base64url');
-    const entry = this.#sessions.get(id);
-    if (entry === undefined) return undefined;
-    const operator = entry.untilMs > this.#now() ? this.#operators.now(entry.session.operator) : undefined;
-    if (operator !== undefined) return { ...entry.session, operator };
-    this.#sessions.delete(id);
-    return undefined;
+    const session = cookie === undefined ? undefined : this.#sessions.get(hash('sha256', cookie, 'base64url'));
+    if (session === undefined) return undefined;
+    const operator = session.untilMs > this.#now() ? this.#operators.now(session.operator) : undefined;
+    if (operator === undefined) return this.end(session);
+    session.operator = operator;
+    return session;
   }
 
-  end(session: Session): void {
+  end(session: Session): undefined {
     this.#sessions.delete(session.id);
   }
 }
 
-function newSession(id: string, operator: KnownOperator): Session {
-  const notices = new Map<string, Html>();
-  return {
-    id,
-    operator,
-    formToken: randomToken(),
-    leave(notice) {
-      const name = randomBytes(9).toString('base64url');
-      notices.set(name, notice);
-      if (notices.size > NOTICES_MAX) notices.delete(notices.keys().next().value!);
-      return name;
-    },
-    take(name) {
-      const notice = notices.get(name);
-      notices.delete(name);
-      return notice;
-    },
-  };
+/** Of those that were set first; at most one is too many. */
+export function dropOldest(map: Map<string, unknown>, most: number): void {
+  if (map.size > most) map.delete(map.keys().next().value!);
 }
 
 /** 256 bits, for a cookie or a form. */
@@ -95,13 +92,9 @@ function randomToken(): string {
 const NAME = 'lingate_console';
 const ATTRIBUTES = `Path=${CONSOLE_PREFIX}; HttpOnly; SameSite=Strict`;
 
-/** `secure` if the browser came over TLS: it then never sends the cookie without. */
+/** `secure` if the browser came over TLS: it then never sends the cookie without. Without a secret it is cleared. */
 export function sessionCookie(secret: string, secure: boolean): string {
-  return `${NAME}=${secret}; ${ATTRIBUTES}; Max-Age=${SESSION_SECONDS}${secure ? '; Secure' : ''}`;
-}
-
-export function clearedCookie(secure: boolean): string {
-  return `${NAME}=; ${ATTRIBUTES}; Max-Age=0${secure ? '; Secure' : ''}`;
+  return `${NAME}=${secret}; ${ATTRIBUTES}; Max-Age=${secret === '' ? 0 : SESSION_SECONDS}${secure ? '; Secure' : ''}`;
 }
 
 /** `undefined` without one, and with two: one is another program's on this host. */

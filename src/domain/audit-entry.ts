@@ -3,10 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KeyMode } from './api-key.ts';
 import type { KeyLimits } from './key-limits.ts';
 import type { Micro } from './money.ts';
-import type { OperatorRole } from './operator.ts';
+import type { OperatorRole, SignInRefusal } from './operator.ts';
 import type { TeamLimits } from './plan.ts';
 import type { TagSettings } from './request-tag.ts';
-import type { SignInRefusal } from './sign-in-attempt.ts';
 
 /** Passed to a change, which writes an audit entry with it, unless it changes nothing. */
 export interface Audited {

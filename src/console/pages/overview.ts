@@ -30,14 +30,12 @@ async function overviewPage(_visit: SignedInVisit, parts: ConsoleParts): Promise
 async function overviewNews(_visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
   const now = await parts.overview();
   const shown = partsOf(now, await busiestNames(parts, now));
-  return {
-    kind: 'json',
-    value: {
-      parts: Object.fromEntries(Object.entries(shown).map(([name, part]) => [name, part.text])),
-      columns: chartDataOf(now),
-      next_ms: now.stepMs - (now.nowMs % now.stepMs),
-    },
-  };
+  const body = JSON.stringify({
+    parts: Object.fromEntries(Object.entries(shown).map(([name, part]) => [name, part.text])),
+    columns: chartDataOf(now),
+    next_ms: now.stepMs - (now.nowMs % now.stepMs),
+  });
+  return { kind: 'file', contentType: 'application/json', body };
 }
 
 function busiestNames({ context }: ConsoleParts, { busiest: { byRequests, byCharacters } }: Overview): Promise<TeamNames> {

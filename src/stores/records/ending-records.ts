@@ -1,10 +1,9 @@
 // Small shared tables whose records end: the secrets on which processes agree, which attempts to sign in have come back from a provider,
 // so that each counts once at all gateways, and what gateways say about themselves. Each change removes what has ended.
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { usedStateId } from '../../domain/sign-in-attempt.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { GatewayRecord, GatewayRecords, SharedSecrets } from '../../ports/store.ts';
-import type { SignInRecords } from '../../ports/identity-provider.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { joined, JsonTable } from './json-table.ts';
 
@@ -51,11 +50,10 @@ export function recordSecrets(space: RecordSpace, nowMs: () => number | undefine
 /** Beyond this many, the oldest are deleted: the provider refuses a code twice as well. */
 const USED_MAX = 200;
 
-export function recordSignIns(space: RecordSpace): SignInRecords {
+/** Remembers an attempt for a time; `false` if it was remembered before. */
+export function recordSignIns(space: RecordSpace): (id: string, keepMs: number) => Promise<boolean | StoreUnavailable> {
   const used = endingRecords(space, 'sign_ins');
-  return {
-    use: (state, keepMs) => answering(async () => (await used.put(usedStateId(state), {}, keepMs, { most: USED_MAX })) === undefined),
-  };
+  return (id, keepMs) => answering(async () => (await used.put(id, {}, keepMs, { most: USED_MAX })) === undefined);
 }
 
 /** Older records belong to gateways that no longer exist. */

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
-import type { SignInRefusal } from '../../../src/domain/sign-in-attempt.ts';
+import type { SignInRefusal } from '../../../src/domain/operator.ts';
 import { answered } from '../../../src/index.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -73,38 +73,54 @@ describe.each<[string, readonly (readonly [attack: string, lies: () => Lies, det
   [
     'claims',
     [
-      ['of another nonce', () => ({ claims: (right) => ({ ...right, nonce: 'x'.repeat(43) }) }), 'its claim nonce is wrong'],
-      ['without a nonce', () => ({ claims: ({ nonce: _nonce, ...right }) => right }), 'it is missing, or is not as the standard says'],
-      ['of another issuer', () => ({ claims: (right) => ({ ...right, iss: other.issuer }) }), 'its claim iss is wrong'],
-      ['for another audience', () => ({ claims: (right) => ({ ...right, aud: 'another client' }) }), 'its claim aud is wrong'],
+      ['of another nonce', () => ({ claims: (right) => ({ ...right, nonce: 'x'.repeat(43) }) }), 'unexpected ID Token "nonce" claim value'],
+      ['without a nonce', () => ({ claims: ({ nonce: _nonce, ...right }) => right }), 'JWT "nonce" (nonce) claim missing'],
+      ['of another issuer', () => ({ claims: (right) => ({ ...right, iss: other.issuer }) }), 'unexpected JWT "iss" (issuer) claim value'],
+      [
+        'for another audience',
+        () => ({ claims: (right) => ({ ...right, aud: 'another client' }) }),
+        'unexpected JWT "aud" (audience) claim value',
+      ],
       [
         'for several audiences, authorized for another',
         () => ({ claims: (right) => ({ ...right, aud: [right['aud'], 'x'], azp: 'x' }) }),
-        'its claim azp is wrong',
+        'unexpected ID Token "azp" (authorized party) claim value',
       ],
-      ['that has expired', () => ({ claims: (right) => ({ ...right, exp: seconds() - 60 }) }), 'its claim exp is wrong'],
-      ['made long ago', () => ({ claims: (right) => ({ ...right, iat: seconds() - 900 }) }), 'its claim iat is wrong'],
-      ['made in the future', () => ({ claims: (right) => ({ ...right, iat: seconds() + 900 }) }), 'its claim iat is wrong'],
+      [
+        'that has expired',
+        () => ({ claims: (right) => ({ ...right, exp: seconds() - 60 }) }),
+        'unexpected JWT "exp" (expiration time) claim value, expiration is past current timestamp',
+      ],
+      ['made long ago', () => ({ claims: (right) => ({ ...right, iat: seconds() - 900 }) }), 'unexpected "iat"'],
+      ['made in the future', () => ({ claims: (right) => ({ ...right, iat: seconds() + 900 }) }), 'unexpected "iat"'],
     ],
   ],
   [
     'signature',
     [
-      ['of nobody', () => ({ token: (claims) => unsignedToken({ alg: 'none' }, claims) }), 'its signature algorithm is not accepted'],
+      ['of nobody', () => ({ token: (claims) => unsignedToken({ alg: 'none' }, claims) }), 'unexpected JWT "alg" header parameter'],
       [
         'of nobody, which the discovery document allows',
         () => ({ metadata: allowing('none'), token: (claims) => unsignedToken({ alg: 'none' }, claims) }),
-        'its signature algorithm is not accepted',
+        'unsupported JWS "alg" identifier',
       ],
       [
         'by the client’s secret, which the discovery document allows',
         () => ({ metadata: allowing('HS256'), token: (claims) => unsignedToken({ alg: 'HS256' }, claims, provider.clientSecret) }),
-        'its signature algorithm is not accepted',
+        'unsupported JWS algorithm',
       ],
-      ['by another provider', () => ({ token: (claims) => other.rotateKeys()(claims) }), 'no key of the provider fits its signature'],
-      ['that is empty', () => ({ token: (claims) => unsignedToken(header, claims) }), 'its signature is wrong'],
-      ['of other claims', () => ({ token: (claims) => mixed(provider.sign({ ...claims, sub: '1' }), claims) }), 'its signature is wrong'],
-      ['that is no token', () => ({ token: () => '' }), 'it is missing, or is not as the standard says'],
+      [
+        'by another provider',
+        () => ({ token: (claims) => other.rotateKeys()(claims) }),
+        'error when selecting a JWT verification key, no applicable keys found',
+      ],
+      ['that is empty', () => ({ token: (claims) => unsignedToken(header, claims) }), 'JWT signature verification failed'],
+      [
+        'of other claims',
+        () => ({ token: (claims) => mixed(provider.sign({ ...claims, sub: '1' }), claims) }),
+        'JWT signature verification failed',
+      ],
+      ['that is no token', () => ({ token: () => '' }), '"response" body "id_token" property must not be empty'],
     ],
   ],
 ])('an ID token with a wrong %s', (_what, attacks) => {
@@ -119,7 +135,7 @@ describe.each<[string, readonly (readonly [attack: string, lies: () => Lies, det
       await expectRefused(browser, answer, 400, 'wrong_id_token').catch((error: unknown) => {
         throw new Error(attack, { cause: error });
       });
-      expect([attack, gateway.logLines.at(-1)]).toEqual([attack, expect.stringContaining(`"detail":"${detail}"`)]);
+      expect([attack, (JSON.parse(gateway.logLines.at(-1)!) as { detail: string }).detail]).toEqual([attack, detail]);
       expect(answer.body).not.toContain(detail);
     }
   });

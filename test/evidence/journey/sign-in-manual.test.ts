@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { SignInRefusal } from '../../../src/domain/sign-in-attempt.ts';
+import type { SignInRefusal } from '../../../src/domain/operator.ts';
 import { bareEnvironment } from '../../support/compile-cache.ts';
 import { freePort } from '../../support/free-port.ts';
 import { MAIN } from '../../support/lingate-command.ts';

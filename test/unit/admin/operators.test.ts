@@ -31,8 +31,14 @@ test('a session ends with its token for good, even if the token is added again, 
 });
 
 describe('a person', () => {
-  const ADA = { issuer: 'https://id.example.com', subject: '7', name: 'ada@example.com', groups: ['staff', 'sales'], idToken: 'a secret' };
-  const GROUPS = { issuer: ADA.issuer, manage: ['admins'], read: ['sales'] };
+  const ADA = {
+    issuer: 'https://id.example.com',
+    subject: '7',
+    name: 'ada@example.com',
+    groups: ['staff', 'sales'],
+    signOutUrl: 'a secret',
+  };
+  const GROUPS = { issuer: ADA.issuer, roles: { manage: ['admins'], read: ['sales'] } };
 
   test('has the greater role of their groups, at this provider only', () => {
     const operators = new Operators([OPS], GROUPS);
@@ -56,7 +62,7 @@ describe('a person', () => {
     let now = 0;
     const sessions = new Sessions(operators, () => now);
     const cookie = sessions.start(operators.byPerson(ADA)!);
-    operators.replace([OPS], { ...GROUPS, manage: ['staff'] });
+    operators.replace([OPS], { ...GROUPS, roles: { manage: ['staff'], read: ['sales'] } });
     expect(sessions.find(cookie)?.operator.role).toBe('manage');
     now = 3_599_999;
     expect(sessions.find(cookie)).toBeDefined();

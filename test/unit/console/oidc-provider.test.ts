@@ -1,20 +1,14 @@
-// The provider by openid-client: what it remembers of it, how long it waits, and how much it reads.
+// The provider by openid-client: what it remembers of it, how long it waits, how much it reads, and whom it proves.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as library from 'openid-client';
-import { attemptOf, newSeed } from '../../../src/domain/sign-in-attempt.ts';
-import type { OidcSettings } from '../../../src/ports/identity-provider.ts';
-import { OidcProvider } from '../../../src/runtime/oidc-provider.ts';
-import type { OidcProviderOptions } from '../../../src/runtime/oidc-provider.ts';
+import type { OidcSettings } from '../../../src/domain/operator.ts';
+import { OidcProvider, personOf } from '../../../src/console/oidc-provider.ts';
+import type { OidcProviderOptions } from '../../../src/console/oidc-provider.ts';
 import { startScriptedProvider } from '../../support/scripted-provider.ts';
 import type { Claims, Lies, ScriptedProvider } from '../../support/scripted-provider.ts';
 
 const DISCOVERY = '/.well-known/openid-configuration';
-const ATTEMPT = attemptOf(
-  newSeed(Date.now(), (size) => new Uint8Array(size).fill(7)),
-  new Uint8Array(32),
-  'test',
-  Date.now(),
-);
+const ATTEMPT = { state: 's'.repeat(43), nonce: 'n'.repeat(43), verifier: 'v'.repeat(43), seed: '' };
 const PERSON = { sub: '7', email: 'ada@example.com', groups: ['a'] };
 const silent = (): void => undefined;
 
@@ -85,7 +79,7 @@ describe('the discovery document', () => {
 describe('a provider that is away', () => {
   test.each([[DISCOVERY], ['/token'], ['/keys']])('at %s is given up in time', async (path) => {
     scripted.lies({ answers: { [path]: silent } });
-    expect(await signIn(provider({ callsMsMax: 300 }))).toEqual({ refused: 'provider_away', detail: 'no answer in time' });
+    expect(await signIn(provider({ callsMsMax: 300 }))).toEqual({ refused: 'provider_away', detail: 'operation timed out' });
   });
 
   test('in the middle of an answer is given up as well', async () => {
@@ -135,4 +129,57 @@ describe('claims that are not in the ID token', () => {
     withUserInfo('8');
     expect(await signIn(provider(), { sub: '7' })).toMatchObject({ refused: 'provider_error' });
   });
+});
+
+const CLAIMS = { iss: 'https://id.example.com', sub: '248289761001', groups: ['a'] };
+const SETTINGS = {
+  issuer: CLAIMS.iss,
+  clientId: 'console',
+  clientSecret: 'secret',
+  scopes: [],
+  roles: { manage: [], read: [] },
+  groupsClaim: 'groups',
+  nameClaim: 'email',
+  consoleUrl: 'https://lingate.example.com',
+};
+
+test.each<[unknown, readonly string[] | undefined]>([
+  [
+    ['a', 'b'],
+    ['a', 'b'],
+  ],
+  [[], []],
+  ['a', ['a']],
+  [['a', 7, null, { b: 1 }, ['c']], ['a']],
+  [undefined, undefined],
+  [null, undefined],
+  [{ a: true }, undefined],
+  [7, undefined],
+])('the claim %j has the groups %j', (groups, expected) => {
+  const person = personOf({ ...CLAIMS, groups }, SETTINGS);
+  expect('groups' in person ? person.groups : undefined).toEqual(expected);
+  if (expected === undefined) expect(person).toMatchObject({ refused: 'no_claim', detail: expect.stringContaining('groups') as string });
+});
+
+test('what every object has is no claim', () => {
+  const settings = { ...SETTINGS, groupsClaim: 'constructor', nameClaim: 'toString' };
+  expect(personOf(CLAIMS, settings)).toMatchObject({ refused: 'no_claim' });
+  expect(personOf({ ...CLAIMS, constructor: 'a' }, settings)).toMatchObject({ name: CLAIMS.sub, groups: ['a'] });
+});
+
+test.each([
+  [{ email: 'ada@example.com' }, 'ada@example.com'],
+  [{ email: 'ada@example.com', email_verified: true }, 'ada@example.com'],
+  [{ email: 'ada@example.com', email_verified: false }, CLAIMS.sub],
+  [{ email: 'Ada Lovelace' }, 'Ada Lovelace'],
+  [{ email: '' }, CLAIMS.sub],
+  [{ email: ' ada' }, CLAIMS.sub],
+  [{ email: 'a\nb' }, CLAIMS.sub],
+  [{ email: 'a\u2028b' }, CLAIMS.sub],
+  [{ email: 'a\u202eb' }, CLAIMS.sub],
+  [{ email: 'x'.repeat(201) }, CLAIMS.sub],
+  [{ email: ['ada'] }, CLAIMS.sub],
+  [{ sub: 'a\nb é' }, 'a?b???'.slice(0, 3) + '??'],
+])('the claims %j are named %s', (claims, name) => {
+  expect(personOf({ ...CLAIMS, ...claims }, SETTINGS)).toMatchObject({ name });
 });
