@@ -6,7 +6,8 @@ import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials, storeKindOf } from '../domain/store-url.ts';
-import { DocumentCheck, mendDocuments } from '../stores/document-check.ts';
+import { mendDocuments } from '../stores/document-check.ts';
+import type { DocumentCheck, DocumentMend } from '../stores/document-check.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { recordDocuments } from '../stores/records/record-documents.ts';
 import { isSameStore, openWhole } from '../stores/open-reader.ts';
@@ -27,10 +28,7 @@ export { backUpStore } from '../stores/open-reader.ts';
 
 /** Rejects with a `StoreError` if the store cannot be read. */
 export async function checkStoreAt(config: Config, report: ReportFinding, onTeam: (teams: number) => void): Promise<CheckCounts> {
-  return withReader(config, (reader) => {
-    const documents = documentCheckOf(config, reader);
-    return checkStore(reader, report, { onTeam, documents });
-  });
+  return withReader(config, (reader) => checkStore(reader, report, { onTeam, documents: documentCheckOf(config) }));
 }
 
 /** All that the store has of a team, and what is wrong with it. Rejects with a `StoreError`. */
@@ -59,17 +57,10 @@ function withReader<T>(config: Config, use: (reader: WholeStore) => Promise<T>):
 }
 
 /** Without their configuration, nobody knows where files are: documents are not checked. */
-function documentCheckOf({ documents, limits }: Config, reader: WholeStore): DocumentCheck | undefined {
+function documentCheckOf({ documents, limits }: Config): DocumentCheck | undefined {
   if (documents === undefined) return undefined;
-  return new DocumentCheck({
-    reader,
-    folder: folderOf(documents),
-    leaseMsMax: Math.max(limits.reservation_seconds * SECOND_MS, UNCOUNTED_LEASE_MS),
-  });
-}
-
-function folderOf({ folder }: NonNullable<Config['documents']>): DirectoryOfDocuments | undefined {
-  return folder === undefined ? undefined : new DirectoryOfDocuments(folder);
+  const folder = documents.folder === undefined ? undefined : new DirectoryOfDocuments(documents.folder);
+  return { folder, leaseMsMax: Math.max(limits.reservation_seconds * SECOND_MS, UNCOUNTED_LEASE_MS) };
 }
 
 /**
@@ -82,18 +73,15 @@ export async function repairDocuments(
   nowMs: () => number,
   confirm: (lines: readonly string[]) => Promise<boolean>,
 ): Promise<readonly string[]> {
-  const ofDocuments = config.documents;
-  if (ofDocuments === undefined) return [];
-  return withReader(config, async (reader) => {
-    const documents = documentCheckOf(config, reader)!;
-    await checkStore(reader, () => undefined, { documents });
-    const { mends } = documents;
-    const lines = mends.map(({ line }) => line);
-    if (lines.length === 0 || !(await confirm(lines))) return [];
-    const folder = folderOf(ofDocuments);
-    await mendDocuments(mends, { documents: recordDocuments(records, nowMs, folder), ledger, folder });
-    return lines;
-  });
+  const documents = documentCheckOf(config);
+  if (documents === undefined) return [];
+  const { folder } = documents;
+  const mends: DocumentMend[] = [];
+  await withReader(config, (reader) => checkStore(reader, ({ mend }) => mend && mends.push(mend), { documents }));
+  const lines = mends.map(({ line }) => line);
+  if (lines.length === 0 || !(await confirm(lines))) return [];
+  await mendDocuments(mends, { documents: recordDocuments(records, nowMs, folder), ledger, folder });
+  return lines;
 }
 
 interface CopyRequest {

@@ -1,19 +1,23 @@
 // Checks every invariant of a store while gateways serve it: anything suspicious is checked again before it is reported.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ReportFinding, StoreFinding, WholeAccount } from '../ports/whole-accounts.ts';
-import type { DocumentCheck } from './document-check.ts';
-import { judgeDictionary, judgeTeam } from './team-invariants.ts';
+import type { WholeAccount } from '../ports/whole-accounts.ts';
+import { judgeDocuments, judgeQueue } from './document-check.ts';
+import type { DocumentCheck, CheckedFault, ReportFault } from './document-check.ts';
+import { recordsOf } from './records/record-tables.ts';
+import { judgeTeam } from './team-invariants.ts';
 import type { WholeStore } from './whole-store.ts';
 
-/** What was checked. */
-export interface CheckCounts {
-  readonly teams: number;
-  readonly keys: number;
-  readonly glossaries: number;
+const NO_COUNTS = {
+  teams: 0,
+  keys: 0,
+  glossaries: 0,
   /** 0 unless they are checked. */
-  readonly documents: number;
-  readonly documentBytes: number;
-}
+  documents: 0,
+  documentBytes: 0,
+};
+
+/** What was checked. */
+export type CheckCounts = Readonly<typeof NO_COUNTS>;
 
 interface CheckOptions {
   /** Called with the number of teams checked so far. */
@@ -23,65 +27,57 @@ interface CheckOptions {
   /** The store's present time, by default by its own clock. */
   readonly nowMs?: number;
   /** Checks documents as well. */
-  readonly documents?: DocumentCheck;
+  readonly documents?: DocumentCheck | undefined;
 }
 
-const NO_DOCUMENTS = { documents: 0, documentBytes: 0 };
 const SETTLE_MS = 700;
 const LOOKS = 3;
 
 /** Calls `report` once for each fault. */
 export async function checkStore(
   reader: WholeStore,
-  report: ReportFinding,
+  report: ReportFault,
   { onTeam, settleMs = SETTLE_MS, nowMs: givenMs, documents }: CheckOptions = {},
 ): Promise<CheckCounts> {
   const nowMs = givenMs ?? (await reader.nowMs());
-  const counts = { teams: 0, keys: 0, glossaries: 0 };
+  const counts = { ...NO_COUNTS };
+  const judge = async (account: WholeAccount | undefined, suspected: ReportFault): Promise<void> => {
+    if (account?.period === undefined) return;
+    await judgeTeam({ ...account, period: account.period }, { reader, nowMs }, suspected);
+    if (documents === undefined) return;
+    counts.documents += recordsOf(account, 'documents').size;
+    counts.documentBytes += await judgeDocuments({ reader, nowMs, ...documents }, account, suspected);
+  };
   const suspicious = new Set<string>();
-  const suspect: ReportFinding = ({ teamId }) => void (teamId !== undefined && suspicious.add(teamId));
+  const suspect: ReportFault = ({ teamId }) => void (teamId !== undefined && suspicious.add(teamId));
   for await (const account of reader.accounts(suspect)) {
-    counts.teams++;
+    if (account.period === undefined) continue;
     counts.keys += account.keys.length;
-    counts.glossaries += await judge(reader, documents, account, nowMs, suspect);
+    counts.glossaries += recordsOf(account, 'glossaries').size;
+    await judge(account, suspect);
+    counts.teams++;
     onTeam?.(counts.teams);
   }
-  const looks: ((suspected: ReportFinding) => Promise<void>)[] = [...suspicious].map((teamId) => async (suspected) => {
-    const account = await reader.account(teamId, suspected);
-    if (account?.period !== undefined) await judge(reader, documents, account, nowMs, suspected);
-  });
+  const checked = { ...counts };
+  const looks = [...suspicious].map(
+    (teamId) => async (suspected: ReportFault) => judge(await reader.account(teamId, suspected), suspected),
+  );
   looks.push((suspected) => reader.structure(suspected));
-  if (documents !== undefined) looks.push((suspected) => documents.judgeShared(nowMs, suspected));
-  for (const look of looks) for (const finding of await confirmed(look, settleMs)) report(finding);
-  return { ...counts, ...(documents?.counts ?? NO_DOCUMENTS) };
+  if (documents !== undefined) looks.push((suspected) => judgeQueue({ reader, nowMs, ...documents }, suspected));
+  for (const look of looks) for (const fault of await confirmed(look, settleMs)) report(fault);
+  return checked;
 }
 
 /** What is found in each of several looks: what is in flight at one of them is over at the next. */
-async function confirmed(look: (suspected: ReportFinding) => Promise<void>, settleMs: number): Promise<readonly StoreFinding[]> {
-  const nameOf = ({ what, teamId, keyId }: StoreFinding): string => [what, teamId, keyId].join(' ');
+async function confirmed(look: (suspected: ReportFault) => Promise<void>, settleMs: number): Promise<readonly CheckedFault[]> {
+  const nameOf = ({ what, teamId, keyId }: CheckedFault): string => [what, teamId, keyId].join(' ');
   let known: ReadonlySet<string> | undefined;
   for (let looks = 1; ; looks++) {
-    const all: StoreFinding[] = [];
-    await look((finding) => void all.push(finding));
-    const found = all.filter((finding) => known === undefined || known.has(nameOf(finding)));
+    const all: CheckedFault[] = [];
+    await look((fault) => void all.push(fault));
+    const found = all.filter((fault) => known === undefined || known.has(nameOf(fault)));
     if (found.length === 0 || looks === LOOKS) return found;
     known = new Set(found.map(nameOf));
     await delay(settleMs / LOOKS);
   }
-}
-
-/** Returns how many glossaries there are. */
-async function judge(
-  reader: WholeStore,
-  documents: DocumentCheck | undefined,
-  account: WholeAccount,
-  nowMs: number,
-  report: ReportFinding,
-): Promise<number> {
-  const { teamId } = account.team;
-  const glossaries = judgeTeam(account, nowMs, report);
-  await documents?.judgeTeam(account, nowMs, report);
-  for (const dictionary of glossaries.flatMap(({ dictionaries }) => dictionaries))
-    await judgeDictionary(teamId, dictionary, await reader.entries(teamId, dictionary.dictionaryId), report);
-  return glossaries.length;
 }

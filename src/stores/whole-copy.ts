@@ -4,13 +4,13 @@ import { wholeObject } from '../domain/entries-text.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, StoreError } from '../domain/store-unavailable.ts';
-import type { NewBlob } from '../ports/record-space.ts';
+import type { NewBlob, RecordName } from '../ports/record-space.ts';
 import type { EndedPeriod } from '../ports/usage-history.ts';
-import type { ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
+import type { StoreFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
 import { UNMARKED } from './records/copy-mark.ts';
 import { DOCUMENT_TOTALS } from './records/document-record.ts';
 import { GLOSSARIES, GLOSSARY_TOTALS, readTotals } from './records/glossary-record.ts';
-import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
+import { COPIED_SHARED_TABLES, isIndex, recordsOf } from './records/record-tables.ts';
 import { daysOf } from './records/usage-rows.ts';
 import type { WholeStore } from './whole-store.ts';
 
@@ -50,25 +50,20 @@ interface CopyWatch {
   readonly stillAlone: () => Promise<void>;
 }
 
+/** Called with each account, the entries of its dictionaries, and how many teams there were so far. */
+type OnTeam = (account: WholeAccount, attach: readonly NewBlob[], teams: number) => Promise<void>;
+
 /**
  * The target is marked as half-written until the end. Rejects with a `StoreError` if the source has faults or the two differ: it then
  * stays so.
  */
 export async function copyStore(source: WholeStore, target: WholeStore, { onProgress, stillAlone }: CopyWatch): Promise<StoreTally> {
-  const report: ReportFinding = ({ teamId, detail }) => {
-    const whose = teamId === undefined ? '' : `team ${teamId}: `;
-    throw new StoreError(`the source has a fault (${whose}${detail}): run "lingate store check" on it, and copy a store without faults`);
-  };
-  const from = new Tally();
-  await from.read(source, report, async (read, attach, teams) => {
-    const account = { ...read, records: copiedRecords(read) };
-    answered(await target.store.accounts.change(read.team.teamId, () => ({ account, attach })));
+  const expected = await tallied(source, async (account, attach, teams) => {
+    answered(await target.store.accounts.change(account.team.teamId, () => ({ account, attach })));
     onProgress({ doing: 'copying', teams });
   });
   await copyShared(source, target);
-  const to = new Tally();
-  await to.read(target, report, async (_account, _attach, teams) => onProgress({ doing: 'comparing', teams }));
-  const [expected, got] = [from.result(), to.result()];
+  const got = await tallied(target, async (_account, _attach, teams) => onProgress({ doing: 'comparing', teams }));
   const differing = (Object.keys(expected) as (keyof StoreTally)[]).filter((name) => expected[name] !== got[name]);
   if (differing.length > 0) {
     const words = differing.map((name) => `${name} ${expected[name]} and ${got[name]}`).join(', ');
@@ -90,127 +85,102 @@ async function copyShared(source: WholeStore, target: WholeStore): Promise<void>
   for await (const entry of source.audit()) answered(await target.store.audit.restore([entry]));
 }
 
+/** Reads all that a copy has of a store. */
+async function tallied(store: WholeStore, onTeam: OnTeam): Promise<StoreTally> {
+  const counts = { ...NO_COUNTS };
+  const digest = createHash('sha256');
+  for await (const read of store.accounts(reject)) {
+    const account = { ...read, records: read.records.filter(isCopied) };
+    const attach = await entriesOf(store, account);
+    count(account, counts);
+    digest.update(canonical(comparable(account)));
+    for (const { blobId, pieces } of attach) {
+      digest.update(blobId);
+      for (const bytes of wholeObject(pieces)) digest.update(bytes);
+    }
+    await onTeam(account, attach, counts.teams);
+  }
+  for await (const entry of store.audit()) {
+    counts.auditEntries++;
+    digest.update(canonical(entry));
+  }
+  const events = await store.records(SHARED_RECORDS, 'events');
+  counts.events = events.size;
+  digest.update(canonical(sorted([...events], ([id]) => id)));
+  return { ...counts, fingerprint: digest.digest('hex') };
+}
+
+function reject({ teamId, detail }: StoreFinding): never {
+  const whose = teamId === undefined ? '' : `team ${teamId}: `;
+  throw new StoreError(`the source has a fault (${whose}${detail}): run "lingate store check" on it, and copy a store without faults`);
+}
+
 /** Files of documents are not copied: they are gone after hours, and what is reserved for them with its lease. */
-function copiedRecords({ records }: WholeAccount): WholeAccount['records'] {
-  return records.filter(({ table, id }) => table !== 'documents' && !(table === DOCUMENT_TOTALS.table && id === DOCUMENT_TOTALS.id));
+function isCopied({ table, id }: RecordName): boolean {
+  return table !== 'documents' && !(table === DOCUMENT_TOTALS.table && id === DOCUMENT_TOTALS.id);
 }
 
 /** The entries of all dictionaries. */
-async function entriesOf(store: WholeStore, { team: { teamId }, records }: WholeAccount, report: ReportFinding): Promise<NewBlob[]> {
+async function entriesOf(store: WholeStore, account: WholeAccount): Promise<NewBlob[]> {
+  const { teamId } = account.team;
   const blobs: NewBlob[] = [];
-  for (const { value } of records.filter(({ table }) => table === 'glossaries')) {
-    for (const { dictionaryId: blobId } of GLOSSARIES.read(value).dictionaries) {
+  for (const text of recordsOf(account, 'glossaries').values()) {
+    for (const { dictionaryId: blobId } of GLOSSARIES.read(text).dictionaries) {
       const pieces = await store.entries(teamId, blobId);
-      if (pieces === undefined) report({ what: 'dictionary', teamId, detail: `dictionary ${blobId} has no entries` });
-      else blobs.push({ blobId, pieces });
+      if (pieces === undefined) return reject({ what: 'dictionary', teamId, detail: `dictionary ${blobId} has no entries` });
+      blobs.push({ blobId, pieces });
     }
   }
   return blobs;
 }
 
-const FINGERPRINT_BYTES = 16;
-
-class Tally {
-  readonly #counts = { ...NO_COUNTS };
-  readonly #teams = createHash('sha256');
-  readonly #others = Buffer.alloc(FINGERPRINT_BYTES);
-
-  /** `onTeam` is called with each team, those that are deleted at the end, and with how many there were. */
-  async read(
-    store: WholeStore,
-    report: ReportFinding,
-    onTeam: (account: WholeAccount, attach: readonly NewBlob[], teams: number) => Promise<void>,
-  ): Promise<void> {
-    for await (const account of store.accounts(report)) {
-      const attach = await entriesOf(store, account, report);
-      this.#team(account, attach);
-      await onTeam(account, attach, this.#counts.teams);
-    }
-    for await (const account of store.deleted()) {
-      this.#counts.usagesOnly++;
-      this.#other(usageLeft(account));
-      await onTeam(account, [], this.#counts.teams);
-    }
-    for await (const entry of store.audit()) {
-      this.#counts.auditEntries++;
-      this.#other(entry);
-    }
-    for (const event of await store.records(SHARED_RECORDS, 'events')) {
-      this.#counts.events++;
-      this.#other(event);
-    }
+function count(account: WholeAccount, counts: typeof NO_COUNTS): void {
+  const { team, period, standing, keys, charges, requests } = account;
+  if (period === undefined) {
+    counts.usagesOnly++;
+    return;
   }
-
-  #team(account: WholeAccount, attach: readonly NewBlob[]): void {
-    const counts = this.#counts;
-    const { team, standing, keys, charges, requests, records } = account;
-    counts.teams++;
-    counts.keys += keys.length;
-    counts.glossaries += records.filter(({ table }) => table === 'glossaries').length;
-    counts.periods += usedPeriods(account).length;
-    counts.days += daysOf(charges, []).length;
-    counts.openReservations += requests.length;
-    for (const { characters, ofAllowance } of charges) {
-      counts.characters += characters;
-      counts.allowanceUsed += ofAllowance;
-    }
-    counts.balanceMicro += team.balanceMicro;
-    counts.heldCharacters += standing.heldCharacters;
-    counts.glossaryBytes += readTotals(
-      records.find(({ table, id }) => table === GLOSSARY_TOTALS.table && id === GLOSSARY_TOTALS.id)?.value,
-    ).bytes;
-    // In the order of teams.
-    this.#teams.update(canonical(comparable(account)));
-    for (const { blobId, pieces } of attach) {
-      this.#teams.update(blobId);
-      for (const bytes of wholeObject(pieces)) this.#teams.update(bytes);
-    }
-  }
-
-  /** These arrive in any order, each once, so their hashes are XORed. */
-  #other(value: unknown): void {
-    const hash = createHash('sha256').update(canonical(value)).digest();
-    for (let i = 0; i < FINGERPRINT_BYTES; i++) this.#others[i]! ^= hash[i]!;
-  }
-
-  result(): StoreTally {
-    return { ...this.#counts, fingerprint: this.#teams.copy().update(this.#others).digest('hex') };
-  }
+  const sum = (name: 'characters' | 'ofAllowance'): number => charges.reduce((total, charge) => total + charge[name], 0);
+  counts.teams++;
+  counts.keys += keys.length;
+  counts.glossaries += recordsOf(account, 'glossaries').size;
+  counts.periods += usedPeriods(account).length;
+  counts.days += daysOf(charges, []).length;
+  counts.openReservations += requests.length;
+  counts.characters += sum('characters');
+  counts.allowanceUsed += sum('ofAllowance');
+  counts.balanceMicro += team.balanceMicro;
+  counts.heldCharacters += standing.heldCharacters;
+  counts.glossaryBytes += readTotals(recordsOf(account, 'totals').get(GLOSSARY_TOTALS.id)).bytes;
 }
 
 /** Without what stores may keep differently: slots that are free again, periods without use, and remembered changes, which are forgotten. */
 function comparable(account: WholeAccount): unknown {
   const { changes: _changes, ...rest } = account;
+  const charges = sorted(account.charges, ({ keyId, day, period }) => `${keyId} ${day} ${period}`);
+  const ended = usedPeriods(account);
+  if (account.period === undefined) return { ...usageLeft(account), charges, ended };
   return {
     ...rest,
     window: lastSecond(account.window),
     windowCounts: sorted(account.windowCounts, ({ subject }) => subject),
     keys: account.keys.map((key) => ({ ...key, window: lastSecond(key.window) })),
-    charges: sortedCharges(account),
-    ended: usedPeriods(account),
+    charges,
+    ended,
     requests: sorted(account.requests, ({ requestId }) => requestId),
-    records: sorted(copiedRecords(account), ({ table, id }) => `${table} ${id}`),
+    records: sorted(account.records, ({ table, id }) => `${table} ${id}`),
   };
 }
 
-/** Of a deleted team: its charges and periods, without names. */
-function usageLeft(account: WholeAccount): unknown {
-  const { teamId, createdAtMs, plan, limits } = account.team;
-  const keys = account.keys.map(({ keyId, mode, createdAtMs: madeAtMs }) => ({ keyId, mode, madeAtMs }));
-  return { teamId, createdAtMs, plan, limits, keys, charges: sortedCharges(account), ended: usedPeriods(account) };
+/** Of a deleted team, without names. */
+function usageLeft({ team: { teamId, createdAtMs, plan, limits }, keys }: WholeAccount) {
+  return { teamId, createdAtMs, plan, limits, keys: keys.map((key) => [key.keyId, key.mode, key.createdAtMs]) };
 }
 
 /** Without what has no use and no open reservation. */
 function usedPeriods({ ended, charges, requests }: WholeAccount): EndedPeriod[] {
-  const isUsed = ({ number, addedMicro, deductedMicro }: EndedPeriod): boolean =>
-    addedMicro + deductedMicro > 0 ||
-    charges.some(({ period }) => period === number) ||
-    requests.some(({ periodNumber }) => periodNumber === number);
-  return ended.filter(isUsed);
-}
-
-function sortedCharges({ charges }: WholeAccount): WholeAccount['charges'] {
-  return sorted(charges, ({ keyId, day, period }) => `${keyId} ${day} ${period}`);
+  const used = new Set([...charges.map(({ period }) => period), ...requests.map(({ periodNumber }) => periodNumber)]);
+  return ended.filter(({ number, addedMicro, deductedMicro }) => addedMicro + deductedMicro > 0 || used.has(number));
 }
 
 function lastSecond(window: readonly WindowSlots[]): readonly WindowSlots[] {

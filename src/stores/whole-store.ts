@@ -3,18 +3,15 @@ import type { AuditEntry } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
 import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { WholeStoreParts } from '../ports/plugin.ts';
 import type { GroupChange, RecordIndex, RecordTable } from '../ports/record-space.ts';
-import type { TeamPage } from '../ports/team-registry.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { assertUnmarked, isMarked, MARKED } from './records/copy-mark.ts';
 import { eventOfRecord, EVENTS } from './records/event-record.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 
 const PAGE = 500;
-/** No day. */
-const NONE = { from: 1, to: 0 };
+const NO_DAYS = { from: 1, to: 0 };
 /** Gateways say more often that they run (app/parts.ts). */
 const SERVED_WITHIN_MS = 60_000;
 
@@ -32,27 +29,25 @@ export class WholeStore {
     this.#ownCheck = ownCheck;
   }
 
-  /** In order of creation. One that cannot be read is reported and skipped. */
+  /** In order of creation, also deleted teams of which usage is left. One that cannot be read is reported and skipped. */
   async *accounts(report: ReportFinding): AsyncGenerator<WholeAccount> {
-    for await (const { teamId } of this.#pages((page) => this.store.teams.pageTeams(page))) {
-      const account = await this.account(teamId, report);
-      if (account?.period !== undefined) yield account;
-    }
-  }
-
-  /** Deleted teams of which usage is left: they are in the history only. */
-  async *deleted(): AsyncGenerator<WholeAccount> {
-    const teams = this.#pages(async (page) => answered(await this.store.history.pageDays(page, NONE)).map(({ team }) => team));
-    for await (const { teamId } of teams) {
-      const account = await this.#read(teamId);
-      if (account !== undefined && account.period === undefined) yield account;
+    for (let after: string | undefined; ;) {
+      // Only the history has those that are deleted.
+      const teams = answered(await this.store.history.pageDays({ after, limit: PAGE, search: undefined }, NO_DAYS));
+      for (const { team } of teams) {
+        const account = await this.account(team.teamId, report);
+        if (account !== undefined) yield account;
+      }
+      if (teams.length < PAGE) return;
+      after = teams.at(-1)!.team.teamId;
     }
   }
 
   /** `undefined` if it is gone, or cannot be read, which is reported. */
   async account(teamId: string, report: ReportFinding): Promise<WholeAccount | undefined> {
     try {
-      const account = await this.#read(teamId);
+      let account: WholeAccount | undefined;
+      answered(await this.store.accounts.change(teamId, (found) => void (account = found)));
       for (const { keyId, digest } of account?.keys ?? []) {
         if (digest === undefined) continue;
         // Callers are found by digests.
@@ -117,23 +112,6 @@ export class WholeStore {
 
   async close(): Promise<void> {
     await this.store.close();
-  }
-
-  async *#pages<Team extends { readonly teamId: string }>(
-    read: (page: TeamPage) => Promise<readonly Team[] | StoreUnavailable>,
-  ): AsyncGenerator<Team> {
-    for (let after: string | undefined; ;) {
-      const teams = answered(await read({ after, limit: PAGE, search: undefined }));
-      yield* teams;
-      if (teams.length < PAGE) return;
-      after = teams.at(-1)!.teamId;
-    }
-  }
-
-  async #read(teamId: string): Promise<WholeAccount | undefined> {
-    let found: WholeAccount | undefined;
-    answered(await this.store.accounts.change(teamId, (account) => void (found = account)));
-    return found;
   }
 
   /** The ids of their records. */
@@ -203,10 +181,8 @@ async function assertAlone({ gateways }: WholeStoreParts, shown: string, sinceMs
 }
 
 /** What it has besides what gateways keep about themselves; `undefined` for nothing. */
-async function contentOf({ teams, history, audit, records }: WholeStoreParts): Promise<string | undefined> {
-  const first = { after: undefined, limit: 1, search: undefined };
-  if (answered(await teams.pageTeams(first)).length > 0) return 'teams';
-  if (answered(await history.pageDays(first, NONE)).length > 0) return 'usage of deleted teams';
+async function contentOf({ history, audit, records }: WholeStoreParts): Promise<string | undefined> {
+  if (answered(await history.pageDays({ after: undefined, limit: 1, search: undefined }, NO_DAYS)).length > 0) return 'teams';
   if (answered(await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })).length > 0) return 'an audit';
   for (const table of COPIED_SHARED_TABLES)
     if (!isIndex(table) && answered(await records.list(SHARED_RECORDS, table)).size > 0) return `records of ${table}`;

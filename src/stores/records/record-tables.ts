@@ -1,6 +1,7 @@
 // The tables of the record space, for stores that go through all of them.
 import type { TagTable } from '../../ledger/tag-account.ts';
 import type { RecordIndex, RecordTable } from '../../ports/record-space.ts';
+import type { WholeAccount } from '../../ports/whole-accounts.ts';
 
 /** Read and written by the ledger (ports/record-space.ts). */
 const TAG_TABLES = ['tag_counts', 'tag_days', 'tag_limits', 'tag_uses'] as const satisfies readonly RecordTable[];
@@ -13,7 +14,12 @@ export const RECORD_TABLES = [
   'documents',
   ...TAG_TABLES,
 ] as const satisfies readonly RecordTable[];
-export type TeamTable = (typeof RECORD_TABLES)[number];
+type TeamTable = (typeof RECORD_TABLES)[number];
+
+/** A table of a whole account. */
+export function recordsOf({ records }: Pick<WholeAccount, 'records'>, name: TeamTable): ReadonlyMap<string, string> {
+  return new Map(records.filter(({ table }) => table === name).map(({ id, value }) => [id, value]));
+}
 
 /** The shared ones: whether a copy of a store has them, with which indexes. A store with nothing but what is left counts as empty. */
 const SHARED: Readonly<

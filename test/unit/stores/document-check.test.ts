@@ -8,8 +8,8 @@ import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { RecordName } from '../../../src/ports/record-space.ts';
-import type { StoreFinding } from '../../../src/ports/whole-accounts.ts';
-import { DocumentCheck, mendDocuments, releaseOf } from '../../../src/stores/document-check.ts';
+import { mendDocuments, releaseOf } from '../../../src/stores/document-check.ts';
+import type { CheckedFault } from '../../../src/stores/document-check.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { openWhole } from '../../../src/stores/open-reader.ts';
 import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
@@ -69,16 +69,11 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
   async function checked() {
     const reader = await openWhole(url, 'read');
     try {
-      const documents = new DocumentCheck({ reader, folder, leaseMsMax: LEASE_MS_MAX });
-      const findings: StoreFinding[] = [];
-      const options = { settleMs: 0, nowMs: clock.nowMs(), documents };
+      const findings: CheckedFault[] = [];
+      const options = { settleMs: 0, nowMs: clock.nowMs(), documents: { folder, leaseMsMax: LEASE_MS_MAX } };
       const counts = await checkStore(reader, (finding) => void findings.push(finding), options);
-      return {
-        counts,
-        mends: documents.mends,
-        details: findings.filter(({ what }) => what === 'document').map(({ detail }) => detail),
-        findings,
-      };
+      const details = findings.filter(({ what }) => what === 'document').map(({ detail }) => detail);
+      return { counts, mends: findings.flatMap(({ mend }) => mend ?? []), details, findings };
     } finally {
       await reader.close();
     }
