@@ -12,7 +12,7 @@ import { openEngines } from '../engines/open-engine.ts';
 import type { OpenEngines } from '../engines/open-engine.ts';
 import type { ProxyUpstream } from '../forward/upstream.ts';
 import type { JsonLog } from '../ops/json-log.ts';
-import { RequestMetrics, engineMetrics, unaskedCounter } from '../ops/metrics/gateway-metrics.ts';
+import { RequestMetrics, engineMetrics } from '../ops/metrics/gateway-metrics.ts';
 import { Metrics } from '../ops/metrics/metrics.ts';
 import type { GatewayRecords } from '../ports/store.ts';
 import type { EngineCap } from '../ports/engine-use.ts';
@@ -116,7 +116,7 @@ async function open({ config, output, down, role, onNewStore }: Opening) {
   const engines = openEnginesOf(config, settings, plugins.engineModules, caps, { metrics, log, failures });
   measureEngines(metrics, engines, caps);
   down.add('engine', () => engines.engine.close());
-  const upstream = await openUpstream(config, metrics, log);
+  const upstream = await openUpstream(config);
   down.add('upstream', () => upstream?.close());
   const { store, clocks, nowMs } = await openWatchedStore({ config, log, down, onNewStore }, plugins);
   await caps.start(store.engineUse);
@@ -196,13 +196,8 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
 }
 
 /** `undefined` without forward routes, so that http-proxy-3 is not loaded. */
-async function openUpstream({ forward, engines }: Config, metrics: Metrics, log: Log): Promise<ProxyUpstream | undefined> {
-  if (forward.length === 0) return undefined;
-  const { openProxyUpstream } = await import('../forward/upstream.ts');
-  return openProxyUpstream({
-    keepAlive: engines.every((engine) => engine.keep_alive),
-    onUnasked: tellUnasked('forward target', unaskedCounter(metrics, ''), log),
-  });
+async function openUpstream({ forward }: Config): Promise<ProxyUpstream | undefined> {
+  return forward.length === 0 ? undefined : (await import('../forward/upstream.ts')).openProxyUpstream();
 }
 
 function capsOf({ engines }: Config): ReadonlyMap<string, EngineCap> {
@@ -239,7 +234,7 @@ function openEnginesOf(
         watch: (url) => replicaWatch(watching, url),
         onBatch: meters.batch,
         onSecond: meters.second,
-        onUnasked: tellUnasked('engine', meters.unasked, log),
+        onUnasked: tellUnasked(meters.unasked, log),
         onTokens: meters.tokens,
       };
     }),
@@ -247,11 +242,11 @@ function openEnginesOf(
 }
 
 /** Logs one line when this state begins; counts every occurrence. */
-function tellUnasked(who: string, count: () => void, log: Log): (replica: string, begins: boolean) => void {
-  const message = `${who} sent unexpected bytes: each request to it gets a new connection until a minute has passed without any`;
+function tellUnasked(count: () => void, log: Log): (replica: string, begins: boolean) => void {
   return (replica, begins) => {
     count();
-    if (begins) log.warn(message, { replica });
+    if (begins)
+      log.warn('engine sent unexpected bytes: each request to it gets a new connection until a minute has passed without any', { replica });
   };
 }
 

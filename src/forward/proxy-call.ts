@@ -2,8 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Cancellation, NodeMessages } from '../core/exchange.ts';
 import { answeredId } from '../domain/ulid.ts';
-import type { PooledConnections } from './pooled-connections.ts';
-import type { UpstreamAnswer, UpstreamFailure, UpstreamRequest, UpstreamResult } from './upstream.ts';
+import type { UpstreamAnswer, UpstreamRequest, UpstreamResult } from './upstream.ts';
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -20,7 +19,6 @@ const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 export class ProxyCall {
   readonly #request: UpstreamRequest;
-  readonly #connections: PooledConnections;
   readonly #resolve: (result: UpstreamResult) => void;
   readonly #total: NodeJS.Timeout | undefined;
   /** Runs only while the upstream is waited for. */
@@ -35,19 +33,9 @@ export class ProxyCall {
   #early: UpstreamAnswer | undefined = undefined;
   #upstream: ClientRequest | undefined = undefined;
   #answer: IncomingMessage | undefined = undefined;
-  /** The answer carries our request id. */
-  #echoed = false;
-  /** A second answer after it has already been reported. */
-  #reported = false;
 
-  constructor(
-    request: UpstreamRequest,
-    cancellation: Cancellation,
-    connections: PooledConnections,
-    resolve: (result: UpstreamResult) => void,
-  ) {
+  constructor(request: UpstreamRequest, cancellation: Cancellation, resolve: (result: UpstreamResult) => void) {
     this.#request = request;
-    this.#connections = connections;
     this.#resolve = resolve;
     this.#total = request.totalMs === undefined ? undefined : setTimeout(() => this.#expire(), request.totalMs);
     cancellation.onCancel(() => this.#fail('cancelled'));
@@ -71,8 +59,6 @@ export class ProxyCall {
   }
 
   failed(error: NodeJS.ErrnoException): void {
-    // Unparsable bytes may be the rest of an earlier answer.
-    if (error.code?.startsWith('HPE_') === true && this.#reused) this.#connections.unasked();
     this.#fail(NO_CONNECTION.has(error.code ?? '') ? 'connect' : 'reset');
   }
 
@@ -81,7 +67,6 @@ export class ProxyCall {
     this.#upstream = upstream;
     if (this.#over) return void upstream.destroy();
     upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refusesIdIn(rawHeaders)));
-    if (this.#reused) this.#connections.calls.add(this);
   }
 
   readonly #onPiece = (bytes: Uint8Array): void => {
@@ -122,12 +107,11 @@ export class ProxyCall {
     message.pause();
     // A slow caller pauses the answer: that is no silence.
     message.on('data', this.#watch).on('resume', this.#watch).on('pause', this.#rest);
-    message.on('end', () => !message.destroyed && this.#faultOf(message) !== undefined && this.#breakOff());
+    message.on('end', () => !message.destroyed && this.#refusesIdIn(message.rawTrailers) && this.#breakOff());
     // A truncated answer emits `error`; without a listener it would end the process.
     message.on('error', () => undefined).on('close', () => this.#answerOver());
     if (this.#over) return void message.destroy();
     if (this.#refusesIdIn(message.rawHeaders)) return;
-    this.#echoed = this.#idIn(message.rawHeaders) === 'ours';
     const bytes = lengthOf(message);
     // Without a length or chunking, a truncated body looks complete.
     if (bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
@@ -137,71 +121,27 @@ export class ProxyCall {
     else this.#early = answer;
   }
 
-  /** Waits until all that came with the head is parsed: a second answer closes the connection. */
+  /** Once all that came with the head is parsed, which may be its trailers. */
   #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
-    queueMicrotask(() => {
-      const fault = this.#over ? undefined : this.#faultOf(message);
-      if (fault === undefined) this.#succeed(answer);
-      else this.#fail(fault);
-    });
-  }
-
-  /** Why the answer received so far is unusable. */
-  #faultOf(message: IncomingMessage): UpstreamFailure | undefined {
-    if (this.#refusesIdIn(message.rawTrailers)) return 'foreign_id';
-    if (!this.#doubled(message)) return undefined;
-    if (!this.#reported) this.#connections.unasked();
-    this.#reported = true;
-    // On a reused connection, an answer followed by another one may belong to the previous request.
-    return this.#echoed || !this.#reused ? undefined : 'unasked';
+    queueMicrotask(() => this.#over || this.#refusesIdIn(message.rawTrailers) || this.#succeed(answer));
   }
 
   /** Ends call and connection if an answer, interim or final, has another request's id. */
   #refusesIdIn(fields: readonly string[]): boolean {
-    if (!this.#request.route.check_ids || this.#idIn(fields) !== 'foreign') return false;
-    const { socket } = this.#upstream ?? {};
-    const reused = this.#reused;
+    if (!this.#request.route.check_ids || !this.#hasForeignIdIn(fields)) return false;
     this.#fail('foreign_id');
-    // After the last byte, the library would keep the connection.
-    socket?.destroy();
-    if (reused) this.#connections.unasked();
     return true;
   }
 
   /** If there are several ids, any foreign one decides; the server's own say nothing. */
-  #idIn(fields: readonly string[]): 'none' | 'ours' | 'foreign' {
+  #hasForeignIdIn(fields: readonly string[]): boolean {
     const sent = this.#request.headers[ID_FIELD] ?? '';
-    let found: 'none' | 'ours' = 'none';
-    for (let i = 0; i + 1 < fields.length; i += 2) {
-      if (fields[i]!.length !== ID_FIELD.length || fields[i]!.toLowerCase() !== ID_FIELD) continue;
-      const id = answeredId(fields[i + 1]!, sent);
-      if (id === 'foreign') return 'foreign';
-      if (id === 'ours') found = 'ours';
-    }
-    return found;
-  }
-
-  /** Node destroys the socket at a second answer; an upstream's close is `end` or an error. */
-  #doubled({ complete }: IncomingMessage): boolean {
-    const socket = this.#upstream?.socket;
-    return complete && socket?.destroyed === true && !socket.readableEnded && socket.errored === null;
-  }
-
-  /** It is no longer certain that the next answer belongs to this call. */
-  distrust(): void {
-    if (this.#echoed) return;
-    this.#fail('unasked');
-    this.#breakOff();
-  }
-
-  get #reused(): boolean {
-    return this.#upstream?.reusedSocket === true;
+    return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === ID_FIELD && answeredId(fields[i + 1]!, sent) === 'foreign');
   }
 
   #answerOver(): void {
     this.#rest();
     clearTimeout(this.#total);
-    this.#connections.calls.delete(this);
     // The connection would wait for the rest of the body.
     if (!this.#sent) this.#upstream?.destroy();
   }
@@ -226,7 +166,6 @@ export class ProxyCall {
     this.#over = true;
     this.#rest();
     clearTimeout(this.#total);
-    this.#connections.calls.delete(this);
     this.#stopSending();
     this.#answer?.destroy();
     this.#upstream?.destroy();

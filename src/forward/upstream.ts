@@ -2,12 +2,10 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
 import type { Cancellation, Incoming, NodeMessages } from '../core/exchange.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
-import { PooledConnections } from './pooled-connections.ts';
 import { ProxyCall } from './proxy-call.ts';
 
 /** Everything that is sent to the upstream. */
@@ -27,7 +25,7 @@ export interface UpstreamRequest {
 }
 
 /** Why there is no answer: a fixed set of words for logs, never the upstream's own text. */
-export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'foreign_id' | 'unasked' | 'cancelled' | 'internal';
+export type UpstreamFailure = 'connect' | 'reset' | 'timeout' | 'no_length' | 'foreign_id' | 'cancelled' | 'internal';
 
 /**
  * The last two are the caller's fault: a body longer than the route allows, or incomplete after
@@ -48,17 +46,7 @@ export interface UpstreamAnswer {
 /** What forwards requests. */
 export type ProxyUpstream = ReturnType<typeof openProxyUpstream>;
 
-interface ProxyUpstreamOptions {
-  /** `false` uses a new connection for every request. */
-  readonly keepAlive?: boolean;
-  /** Unsolicited bytes arrived; `begins` if there had been none for a minute. */
-  readonly onUnasked?: (origin: string, begins: boolean) => void;
-  /** Milliseconds of a monotonic clock. */
-  readonly nowMs?: () => number;
-}
-
-export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
-  const { keepAlive = true, onUnasked, nowMs = () => performance.now() } = options;
+export function openProxyUpstream() {
   // It selects fetch, which propagates no aborts and labels decoded bodies as encoded.
   delete process.env['FORCE_FETCH_PATH'];
   // `toProxy` leaves the target unchanged; otherwise the library would resolve and escape it again.
@@ -67,35 +55,27 @@ export function openProxyUpstream(options: ProxyUpstreamOptions = {}) {
   const calls = new WeakMap<IncomingMessage, ProxyCall>();
   proxy.on('proxyReq', (upstream: ClientRequest, request: IncomingMessage) => calls.get(request)!.sending(upstream));
   proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
-  // Our own, because Node's may use a proxy from the environment. For connections that are closed
-  // after their request, such as one with a body.
-  const single = { http: new HttpAgent(), https: new HttpsAgent() } as const;
-  /** Origins are configured. Targets are parsed once: the library would do it for each request. */
-  const origins = new Map<string, { readonly target: URL; readonly pool: PooledConnections }>();
-  const originOf = (origin: string) => {
-    const known = origins.get(origin);
-    if (known !== undefined) return known;
-    const target = new URL(origin);
-    const pool = new PooledConnections(target.protocol === 'https:', nowMs, (begins) => onUnasked?.(origin, begins));
-    const made = { target, pool };
-    origins.set(origin, made);
-    return made;
-  };
+  // Our own, because Node's may use a proxy from the environment. Each call has a connection of its own: on a shared one, a late or
+  // second answer, or the rest of a body that a server has not read, would become another caller's.
+  const agents = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() } as const;
+  /** Origins are configured. They are parsed once: the library would do it for each request. */
+  const targets = new Map<string, URL>();
   return {
     /** Never rejects. Answers after the whole request was sent, unless the status is a failure. */
     call: (request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult> =>
       new Promise((resolve) => {
-        const { target, pool } = originOf(request.route.origin);
-        const call = new ProxyCall(request, cancellation, pool, resolve);
-        const ownAgent = single[target.protocol === 'https:' ? 'https' : 'http'];
-        const to = { target, agent: keepAlive && request.body === undefined ? pool.agent : ownAgent };
+        const { origin } = request.route;
+        const target = targets.get(origin) ?? new URL(origin);
+        targets.set(origin, target);
+        const call = new ProxyCall(request, cancellation, resolve);
         call.start((messages) => {
           calls.set(messages.request, call);
-          proxy.web(messages.request, messages.response, to, (error) => call.failed(error));
+          const agent = agents[target.protocol as keyof typeof agents];
+          proxy.web(messages.request, messages.response, { target, agent }, (error) => call.failed(error));
         });
       }),
     close(): void {
-      for (const agent of [single.http, single.https, ...[...origins.values()].map(({ pool }) => pool.agent)]) agent.destroy();
+      for (const agent of Object.values(agents)) agent.destroy();
     },
   };
 }

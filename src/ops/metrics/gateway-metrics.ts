@@ -117,6 +117,7 @@ export function engineMetrics(metrics: Metrics, engine: string) {
   const durations = metrics.histogram('engine_attempt_duration_seconds', { engine });
   const second = metrics.counters('engine_second_attempts_total', 'result', { usable: true, failed: true }, { engine });
   const quota = metrics.counter('engine_quota_exhausted_total', { engine });
+  const unasked = metrics.counter('engine_unasked_total', { engine });
   const batches = metrics.counter('engine_batches_total', { engine });
   const batched = metrics.counter('engine_batched_requests_total', { engine });
   const tokens = metrics.counters('engine_tokens_total', 'kind', { prompt: true, completion: true }, { engine });
@@ -145,14 +146,9 @@ export function engineMetrics(metrics: Metrics, engine: string) {
       tokens.prompt.count += prompt;
       tokens.completion.count += completion;
     },
-    unasked: unaskedCounter(metrics, engine),
+    /** Unsolicited bytes. */
+    unasked: (): void => void unasked.count++,
   };
-}
-
-/** Unsolicited bytes from an engine, or with an empty name from a forward route's target. */
-export function unaskedCounter(metrics: Metrics, engine: string): () => void {
-  const series = metrics.counter('engine_unasked_total', { engine });
-  return () => void series.count++;
 }
 
 /** Codes of a plugin's own are counted together, so that there are only so many series. */

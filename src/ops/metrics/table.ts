@@ -86,10 +86,7 @@ export const METRICS = {
   engine_batches_total: counter('Calls to the engine shared by several requests.', 'engine'),
   engine_batched_requests_total: counter('Requests whose first attempt was a shared call.', 'engine'),
   engine_tokens_total: counter('Tokens that a language model says it read (prompt) and wrote (completion).', 'engine', 'kind'),
-  engine_unasked_total: counter(
-    'Times that an engine, or with an empty label the target of a forward route, sent unexpected bytes.',
-    'engine',
-  ),
+  engine_unasked_total: counter('Times that an engine sent unexpected bytes.', 'engine'),
   engine_calls_in_flight: gauge('sum', 'Calls to the engine that hold a connection.', 'engine'),
   engine_calls_waiting: gauge('sum', 'Calls to the engine that wait for a connection.', 'engine'),
   engine_replica_up: gauge(
