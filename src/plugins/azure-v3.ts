@@ -7,7 +7,7 @@ import { AUTHENTICATED, KEY_FIELD, LOGGED, PROBLEM_FORM, sharedSteps, VERSIONS }
 import { detection, translation } from './azure-v3/azure-operations.ts';
 import { absent, apiOf } from './facades/api.ts';
 import type { ApiPart } from './facades/api.ts';
-import { defaultVariants } from './facades/default-variants.ts';
+import { defaultVariants } from './facades/codes.ts';
 import { string } from './facades/reference.ts';
 
 const AzureOptions = Type.Object(

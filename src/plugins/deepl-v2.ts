@@ -9,7 +9,7 @@ import { documents } from './deepl-v2/deepl-documents.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
 import { customTags, usage } from './deepl-v2/deepl-usage.ts';
 import { absent, apiOf, idStep } from './facades/api.ts';
-import { DefaultVariants } from './facades/default-variants.ts';
+import { DefaultVariants } from './facades/codes.ts';
 import { integer, string } from './facades/reference.ts';
 
 const DeepLOptions = Type.Object(

@@ -3,7 +3,7 @@ import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
 import { absent, apiOf } from './facades/api.ts';
-import { DefaultVariants } from './facades/default-variants.ts';
+import { DefaultVariants } from './facades/codes.ts';
 import { JSON_OR_FORM, shown } from './facades/reference.ts';
 import * as google from './google/google-operations.ts';
 import { failureSchema, googleApi, problemForm, textsLimit, textsParameter } from './google/google-api.ts';
@@ -15,7 +15,7 @@ const MODEL = {
   does: 'nothing',
   about: '`nmt` or `base`; has no effect.',
   example: 'nmt',
-  faultOf: (model: unknown) =>
+  judge: (model: unknown) =>
     model === 'nmt' || model === 'base' ? undefined : refuse('validation_error', 'model: must be one of nmt, base.'),
 } as const;
 

@@ -3,7 +3,7 @@ import { definePlugin, refuse, TRANSLATION_PROBLEMS } from 'lingate';
 import type { ApiDocument, NamedTag } from 'lingate';
 import Type from 'typebox';
 import { absent, apiOf } from './facades/api.ts';
-import { DefaultVariants } from './facades/default-variants.ts';
+import { DefaultVariants } from './facades/codes.ts';
 import type { Judged } from './facades/members.ts';
 import type { OperationRoute } from './facades/facade-operation.ts';
 import { shown } from './facades/reference.ts';
@@ -28,7 +28,7 @@ const MODEL = {
   does: 'nothing',
   about: '`…/models/general/nmt`, the default.',
   example: 'projects/any/locations/global/models/general/nmt',
-  faultOf: (value: unknown, named: string) =>
+  judge: (value: unknown, named: string) =>
     typeof value === 'string' && NMT.test(value)
       ? undefined
       : invalid(`${named}: this service has no choice of models; leave it out, or send the default, general/nmt.`),
@@ -43,7 +43,7 @@ function tagIn(value: unknown, named: string): Judged<NamedTag | undefined> {
   const labels: readonly unknown[] = Object.values(value);
   const [label, more] = labels;
   if (more !== undefined) return invalid(`${named}: may have at most one label.`);
-  if (typeof label === 'string' && /^(?:|\s*[!-~]{1,100}\s*)$/.test(label)) return { valid: { text: label, field: 'labels' } };
+  if (typeof label === 'string' && /^(?:|\s*[!-~]{1,100}\s*)$/.test(label)) return { text: label, field: 'labels' };
   return invalid(`${named}: a value must be 1 to 100 printable ASCII characters without spaces.`);
 }
 
@@ -73,11 +73,10 @@ export const PARAMETERS_V3: readonly google.TranslationParameter[] = [
   }),
   {
     name: 'glossaryConfig',
-    does: 'served',
     means: 'glossaryId',
     about: 'A glossary of this service, with `sourceLanguageCode`; both lists of the answer then have the same translations.',
     fields: [
-      { name: 'glossary', does: 'served', about: 'The id of the glossary, or a path that ends in it.' },
+      { name: 'glossary', about: 'The id of the glossary, or a path that ends in it.' },
       { name: 'ignoreCase', ...AS_ENGINE },
       { name: 'contextualTranslationEnabled', ...AS_ENGINE },
     ],
@@ -90,7 +89,7 @@ export const PARAMETERS_V3: readonly google.TranslationParameter[] = [
     about: 'This service does not transliterate.',
     refusal: (named) => invalid(`${named}: this service does not transliterate; leave it out.`),
   },
-  { ...LABELS, does: 'served', means: 'tag', read: tagIn },
+  { ...LABELS, means: 'tag', read: tagIn },
 ];
 
 const DETECTED = [{ translatedText: 'Hallo, Welt!', detectedLanguageCode: 'en' }, { translatedText: '' }];
@@ -131,17 +130,10 @@ const DETECTION_PARAMETERS: readonly google.DetectionParameter[] = [
     does: 'nothing',
     about: '`text/plain` or `text/html`.',
     example: 'text/plain',
-    faultOf: (value, named) => (TYPES.includes(value) ? undefined : invalid(`${named}: must be ${TYPES.join(' or ')}.`)),
+    judge: (value, named) => (TYPES.includes(value) ? undefined : invalid(`${named}: must be ${TYPES.join(' or ')}.`)),
   },
   MODEL,
-  {
-    ...LABELS,
-    does: 'nothing',
-    faultOf(value, named) {
-      const tag = tagIn(value, named);
-      return 'problem' in tag ? tag : undefined;
-    },
-  },
+  { ...LABELS, does: 'nothing', judge: tagIn },
 ];
 
 const DETECT = {

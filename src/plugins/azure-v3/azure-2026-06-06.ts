@@ -2,15 +2,15 @@
 import { countCharacters, keyOfOptions, NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
 import type { CallerOffer } from '../facades/api.ts';
+import { isRefusal } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import { readAll } from '../facades/parameters.ts';
 import type { Described, ParameterEntry } from '../facades/parameters.ts';
 import { PIECE_TEXTS } from '../facades/texts.ts';
 import { isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
-import type { Target } from './azure-api.ts';
 import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
 import { wordOf, wrongTarget } from './azure-parameters.ts';
-import type { AzureInput, AzureTarget, AzureTranslation, ReadTranslation } from './azure-parameters.ts';
+import type { AzureInput, AzureTarget, AzureTranslation, ReadTranslation, Target } from './azure-parameters.ts';
 
 const PAIRS_MAX = 5;
 
@@ -38,15 +38,14 @@ const NO_INPUT_READ: InputOrder = { text: '', sourceLang: undefined, format: 'te
 const TONES: Readonly<Record<string, string | undefined>> = { formal: 'prefer_more', informal: 'prefer_less', neutral: undefined };
 
 const PAIR: Described = [
-  { name: 'source', does: 'served', about: 'A text.' },
-  { name: 'target', does: 'served', about: 'Its translation.' },
+  { name: 'source', about: 'A text.' },
+  { name: 'target', about: 'Its translation.' },
 ];
 
 /** In the order in which they are checked. */
 const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
   {
     name: 'language',
-    does: 'served',
     means: 'target',
     about: 'The code of the target language. `en` and `pt` mean the variant that the operator has chosen.',
     example: 'de',
@@ -57,20 +56,18 @@ const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
   { check: ({ target }, { format, sourceLang, offer }) => formatFault(format, { sourceLang, target }, offer) },
   {
     name: 'tone',
-    does: 'served',
     means: 'formality',
     about: '`formal`, `informal` or `neutral`; without effect where engine or language do not support it.',
     example: 'formal',
     read(value, named, { target: { targetLang } }, { offer, sourceLang }) {
       const tone = wordOf(value, named, Object.keys(TONES));
-      if ('problem' in tone) return tone;
+      if (isRefusal(tone)) return tone;
       const isSupported = offer.languages.supportsFormality(targetLang) && offer.canFor(sourceLang, targetLang).formality;
-      return { valid: isSupported ? TONES[tone.valid] : undefined };
+      return isSupported ? TONES[tone] : undefined;
     },
   },
   {
     name: 'referenceTextPairs',
-    does: 'served',
     means: 'context',
     about: 'Translations to follow, for engines that take a context. Neither translated nor charged.',
     fields: PAIR,
@@ -89,7 +86,6 @@ const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
 const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
   {
     name: 'text',
-    does: 'served',
     means: 'text',
     mayBeEmpty: true,
     about: 'The text; an empty one stays empty.',
@@ -97,12 +93,11 @@ const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
     missing: notText,
     read(value, named) {
       if (typeof value !== 'string') return notText(named);
-      return value.isWellFormed() ? { valid: value } : wrong(400_005, `${named}: has half of a surrogate pair.`);
+      return value.isWellFormed() ? value : wrong(400_005, `${named}: has half of a surrogate pair.`);
     },
   },
   {
     name: 'language',
-    does: 'served',
     means: 'sourceLang',
     about: 'The code of its language. Without it, or with `auto`, the engine detects it.',
     example: 'en',
@@ -111,7 +106,6 @@ const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
   refused('script', undefined, 'does not transliterate', 400_080),
   {
     name: 'textType',
-    does: 'served',
     means: 'format',
     about: '`Plain` (the default), or `Html` if the engine supports it.',
     example: 'Plain',
@@ -119,7 +113,6 @@ const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
   },
   {
     name: 'targets',
-    does: 'served',
     means: 'into',
     about: 'The translations that are requested.',
     fields: TARGET,
@@ -129,9 +122,7 @@ const INPUT: readonly ParameterEntry<InputOrder, CallerOffer>[] = [
   },
 ];
 
-const BODY: Described = [
-  { name: 'inputs', does: 'served', about: 'The texts.', fields: INPUT, entriesMax: PIECE_TEXTS, missing: () => NO_INPUTS },
-];
+const BODY: Described = [{ name: 'inputs', about: 'The texts.', fields: INPUT, entriesMax: PIECE_TEXTS, missing: () => NO_INPUTS }];
 
 export const AZURE_2026_06_06: AzureTranslation = {
   query: [],
@@ -155,14 +146,13 @@ function notText(named: string): Refusal {
   return wrong(400_005, `${named}: must be a string.`);
 }
 
-function readTranslation(body: Judged<unknown>): Judged<ReadTranslation> {
-  if ('problem' in body) return body;
-  const inputs = isObject(body.valid) ? body.valid['inputs'] : undefined;
+function readTranslation(body: unknown): Judged<ReadTranslation> {
+  const inputs = isObject(body) ? body['inputs'] : undefined;
   if (!Array.isArray(inputs) || inputs.length === 0) return NO_INPUTS;
   if (inputs.length > PIECE_TEXTS) return TOO_MANY_TEXTS;
   const elements: readonly unknown[] = inputs;
   const characters = elements.reduce((sum: number, one) => sum + charactersIn(one), 0);
-  return { valid: { characters, judge: (offer) => judgeInputs(elements, offer) } };
+  return { characters, judge: (offer) => judgeInputs(elements, offer) };
 }
 
 /** Of one input, once for each target. */
@@ -188,7 +178,7 @@ function judgeInputs(elements: readonly unknown[], offer: CallerOffer): Judged<r
     if (calls.size > TARGETS_MAX) return TOO_MANY_CALLS;
     inputs.push({ text: order.text, into });
   }
-  return { valid: inputs };
+  return inputs;
 }
 
 function readObject<Order extends object, Rules>(
@@ -214,7 +204,7 @@ function readTargets(value: unknown, named: string, input: InputOrder, offer: Ca
     const { target, formality, context } = order;
     targets.push({ to: target.to, options: { ...NOTHING_CHOSEN, sourceLang, targetLang: target.targetLang, format, formality, context } });
   }
-  return { valid: targets };
+  return targets;
 }
 
 /** A line for each pair. */
@@ -227,7 +217,7 @@ function readPairs(value: unknown, named: string): Judged<string | undefined> {
     if (!isText(source) || !isText(target)) return wrong(400_000, `${named}[${index}]: must have the texts source and target.`);
     lines.push(`${source} = ${target}`);
   }
-  return { valid: lines.join('\n') };
+  return lines.join('\n');
 }
 
 function isText(value: unknown): value is string {

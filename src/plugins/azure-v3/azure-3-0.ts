@@ -3,25 +3,17 @@ import { NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
 import Type from 'typebox';
 import type { CallerOffer } from '../facades/api.ts';
+import { isRefusal } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import { readAll } from '../facades/parameters.ts';
 import type { Described, ParameterEntry } from '../facades/parameters.ts';
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { isObject, sourceCode, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
-import type { Query, Target } from './azure-api.ts';
-import {
-  formatFault,
-  pairFault,
-  readFormat,
-  readSource,
-  readTarget,
-  refused,
-  TARGETS_MAX,
-  unused,
-  wrongTarget,
-} from './azure-parameters.ts';
-import type { AzureTarget, AzureTranslation, ReadTranslation } from './azure-parameters.ts';
+import { CODES, isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
+import type { Query } from './azure-api.ts';
+import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
+import { wrongTarget } from './azure-parameters.ts';
+import type { AzureTranslation, ReadTranslation, Target } from './azure-parameters.ts';
 
 /** The same for all texts. */
 interface SharedOptions {
@@ -38,7 +30,6 @@ const SCRIPTS = 'does not transliterate';
 const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
   {
     name: 'to',
-    does: 'served',
     means: 'targets',
     about:
       'The code of a target language; up to 50 times, or separated by commas. `en` and `pt` mean the variant that the operator has chosen.',
@@ -49,7 +40,6 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
   },
   {
     name: 'from',
-    does: 'served',
     means: 'sourceLang',
     about: 'The code of the source language. Without it, or with `auto`, the engine detects it.',
     example: 'en',
@@ -58,7 +48,6 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
   { check: ({ sourceLang, targets }, offer) => firstOf(targets, (target) => pairFault('to', { sourceLang, target }, offer)) },
   {
     name: 'textType',
-    does: 'served',
     means: 'format',
     about: '`plain` (the default), or `html` if the engine supports it.',
     example: 'plain',
@@ -71,10 +60,8 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
     does: 'nothing',
     about: 'A source code.',
     example: 'en',
-    faultOf: (value, named, { languages }) =>
-      typeof value === 'string' && sourceCode(value, languages) !== undefined
-        ? undefined
-        : wrong(400_003, `${named}: must be a code of a source language that GET /languages lists.`),
+    judge: (value, named, { languages }) =>
+      CODES.source(value, languages) ?? wrong(400_003, `${named}: must be a code of a source language that GET /languages lists.`),
   },
   refused('profanityAction', 'NoAction', 'does not mark or delete anything'),
   unused('profanityMarker', ['Asterisk', 'Tag']),
@@ -89,12 +76,10 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
 export const TEXTS_BODY: Described = [
   {
     name: '[]',
-    does: 'served',
     about: 'The texts.',
     fields: [
       {
         name: 'Text',
-        does: 'served',
         about: 'The text; an empty one stays empty. `text` is accepted too.',
         missing: () => EMPTY,
       },
@@ -115,24 +100,19 @@ export const AZURE_3_0: AzureTranslation = {
   read: readTranslation,
 };
 
-function readTranslation(query: Query, body: Judged<unknown>): Judged<ReadTranslation> {
+function readTranslation(query: Query, body: unknown): Judged<ReadTranslation> {
   const texts = textsIn(body);
-  if ('problem' in texts) return texts;
-  const { entries, characters } = texts.valid;
+  if (isRefusal(texts)) return texts;
+  const { entries, characters } = texts;
   return {
-    valid: {
-      characters: characters * Math.max(1, targetsIn(query.get('to')).length),
-      judge(rules) {
-        const order: SharedOptions = { ...NOTHING_READ };
-        const refusal = readAll(OPTIONS, query, order, rules);
-        if (refusal !== undefined) return refusal;
-        const { targets, sourceLang, format } = order;
-        const into = targets.map(({ to, targetLang }): AzureTarget => ({
-          to,
-          options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format },
-        }));
-        return { valid: entries.map((text) => ({ text, into })) };
-      },
+    characters: characters * Math.max(1, targetsIn(query.get('to')).length),
+    judge(rules) {
+      const order: SharedOptions = { ...NOTHING_READ };
+      const refusal = readAll(OPTIONS, query, order, rules);
+      if (refusal !== undefined) return refusal;
+      const { targets, sourceLang, format } = order;
+      const into = targets.map(({ to, targetLang }) => ({ to, options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format } }));
+      return entries.map((text) => ({ text, into }));
     },
   };
 }
@@ -141,9 +121,7 @@ const NOT_A_LIST = wrong(400_000, 'The body must be a list of objects with a mem
 const EMPTY = wrong(400_005, 'The body has no text: it must be like [{"Text": "…"}].');
 
 /** The texts of a parsed body; also for /detect. */
-export function textsIn(body: Judged<unknown>): Judged<Texts> {
-  if ('problem' in body) return body;
-  const { valid: value } = body;
+export function textsIn(value: unknown): Judged<Texts> {
   if (value === undefined) return EMPTY;
   if (!Array.isArray(value)) return NOT_A_LIST;
   if (value.length === 0) return EMPTY;
@@ -169,13 +147,8 @@ function targetsIn(to: unknown): readonly string[] {
 function targetsOf(value: unknown, _named: string, _order: SharedOptions, offer: CallerOffer): Judged<readonly Target[]> {
   const given = targetsIn(value);
   if (given.length > TARGETS_MAX) return wrongTarget(`to: may name at most ${TARGETS_MAX} languages.`);
-  const targets: Target[] = [];
-  for (const [index, one] of given.entries()) {
-    const target = readTarget(one, given.length === 1 ? 'to' : `to[${index}]`, offer);
-    if ('problem' in target) return target;
-    targets.push(target.valid);
-  }
-  return { valid: targets };
+  const targets = given.map((one, index) => readTarget(one, given.length === 1 ? 'to' : `to[${index}]`, offer));
+  return targets.find(isRefusal) ?? (targets as readonly Target[]);
 }
 
 function firstOf(targets: readonly Target[], faultOf: (target: Target) => Refusal | undefined): Refusal | undefined {

@@ -1,14 +1,11 @@
 // What all requests of this API share: its versions, codes of languages as Azure writes them,
 // problems with Azure's numbers, the first steps, the query, and the body.
 import { KEY_MALFORMED, readJsonBody, refuse, SOURCE_LANG_NEEDED } from 'lingate';
-import type { GatewayServices, Languages, Problem, ProblemCode, ProblemForm, Refusal, Step } from 'lingate';
-import type { Body } from 'lingate';
+import type { Exchange, GatewayServices, Problem, ProblemCode, ProblemForm, Refusal, Step } from 'lingate';
 import Type from 'typebox';
 import { idStep } from '../facades/api.ts';
-import { sourceNamed, targetNamed } from '../facades/code-names.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import { standardCode, VendorCodes } from '../facades/codes.ts';
 import { keyStep } from '../facades/keys.ts';
-import { standardCode } from '../facades/language-names.ts';
 import { isJsonType } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import type { QueryDoc } from '../facades/reference.ts';
@@ -26,51 +23,28 @@ export function apiVersion(versions: readonly AzureVersion[] = VERSIONS): QueryD
 
 /** The version of the API that a request is for. */
 export function versionOf(query: Query): Judged<AzureVersion> {
-  const valid = VERSIONS.find((one) => one === query.get('api-version'));
-  return valid === undefined ? BAD_VERSION : { valid };
+  return VERSIONS.find((one) => one === query.get('api-version')) ?? BAD_VERSION;
 }
 
 /** Our codes that Azure writes differently, not just in another case. */
-const THEIRS: ReadonlyMap<string, string> = new Map([
-  ['ZH-CN', 'zh-Hans'],
-  ['ZH-TW', 'zh-Hant'],
-  ['NO', 'nb'],
-  ['IW', 'he'],
-  ['SR', 'sr-Cyrl'],
-  ['MN', 'mn-Cyrl'],
-  ['NY', 'nya'],
-  ['LG', 'lug'],
-  ['RN', 'run'],
-  ['CKB', 'ku'],
-  ['KU', 'kmr'],
-  ['HMN', 'mww'],
-  ['TL', 'fil'],
-]);
-/** Codes that mean another language here than elsewhere: Kurdish is the one of Iraq. */
-const OURS: ReadonlyMap<string, string> = new Map([['ku', 'CKB']]);
+const THEIRS: Readonly<Record<string, string>> = {
+  'ZH-CN': 'zh-Hans',
+  'ZH-TW': 'zh-Hant',
+  NO: 'nb',
+  IW: 'he',
+  SR: 'sr-Cyrl',
+  MN: 'mn-Cyrl',
+  NY: 'nya',
+  LG: 'lug',
+  RN: 'run',
+  CKB: 'ku',
+  KU: 'kmr',
+  HMN: 'mww',
+  TL: 'fil',
+};
 
-/** `code` is in upper case. A bare `ZH` is simplified Chinese. */
-export function theirCode(code: string): string {
-  return THEIRS.get(code) ?? standardCode(code);
-}
-
-export interface Target {
-  /** The code in the answer, in Azure's spelling: the requested one, or the one that it means. */
-  readonly to: string;
-  /** Canonical. */
-  readonly targetLang: string;
-}
-
-/** The target for a code; `undefined` if it is none. */
-export function targetCode(value: string, languages: Languages, variants: DefaultVariants): Target | undefined {
-  const found = targetNamed(OURS.get(value.toLowerCase()) ?? value, languages, variants);
-  return found === undefined ? undefined : { to: theirCode(found.name), targetLang: found.code };
-}
-
-/** The canonical source for a code; `undefined` if it is none. */
-export function sourceCode(value: string, languages: Languages): string | undefined {
-  return sourceNamed(OURS.get(value.toLowerCase()) ?? value, languages);
-}
+/** Kurdish is the one of Iraq here. A bare `ZH` is simplified Chinese. */
+export const CODES = new VendorCodes((code) => THEIRS[code] ?? standardCode(code), { ku: 'CKB' });
 
 /** Those that are not the status and three zeros; of `validation_error` where it is refused. */
 const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([
@@ -150,16 +124,20 @@ export function queryOf(text: string): Query {
 const BAD_VERSION = wrong(400_021, `api-version: must be ${VERSIONS.join(' or ')}, in the query of every request.`);
 export const TOO_MANY_TEXTS = refuse('too_many_texts', `The body may hold at most ${PIECE_TEXTS} texts.`, { max_texts: PIECE_TEXTS });
 
-/** Parses the body; `undefined` if there is none. */
-export function readBody(headers: Readonly<Record<string, string>>, body: Body, bytesMax: number): Judged<unknown> {
+/** A parsed body; `undefined` if there is none. */
+export interface ReadBody {
+  readonly value: unknown;
+}
+
+export function readBody({ head: { headers }, body }: Exchange, { bodyBytesMax: bytesMax }: GatewayServices): Judged<ReadBody> {
   if (!isJsonType(headers)) return wrong(415_000, 'Content-Type: must be application/json.');
   if (headers['content-encoding'] !== undefined) return wrong(415_000, 'Content-Encoding: is not supported; send the body uncompressed.');
   if (body === 'too_large') return wrong(400_077, `The body may be at most ${bytesMax} bytes long.`);
-  if (body === 'none' || body.length === 0) return { valid: undefined };
+  if (body === 'none' || body.length === 0) return { value: undefined };
   const json = readJsonBody(headers, body, bytesMax, (_, member) =>
     member === undefined || member === 'inputs' ? TOO_MANY_TEXTS : undefined,
   );
-  if (json.kind === 'value') return { valid: json.value };
+  if (json.kind === 'value') return json;
   return json.refusal === TOO_MANY_TEXTS ? json.refusal : wrong(400_074, json.refusal.problem.detail);
 }
 

@@ -1,15 +1,15 @@
 // GET /languages, which needs no key, as at Azure.
 import Type from 'typebox';
-import { validated } from 'lingate';
-import type { Languages, ValidatedReply } from 'lingate';
+import type { Languages } from 'lingate';
 import { answer, keyless } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { cachedAnswers } from '../facades/default-variants.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
-import { acceptedLocale, namesIn, namesOf, standardCode } from '../facades/language-names.ts';
+import { standardCode } from '../facades/codes.ts';
+import type { DefaultVariants } from '../facades/codes.ts';
+import { acceptedLocale, namesIn, namesOf } from '../facades/language-names.ts';
+import { isRefusal } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
-import { apiVersion, LOGGED, queryOf, targetCode, theirCode, VERSIONS, versionOf, wrong } from './azure-api.ts';
+import { apiVersion, CODES, LOGGED, queryOf, VERSIONS, versionOf, wrong } from './azure-api.ts';
 import type { AzureVersion, Query } from './azure-api.ts';
 
 /** The values of `scope`. */
@@ -64,30 +64,32 @@ const DOC = {
 };
 
 export function languageList(variants: DefaultVariants): ApiPart {
-  const listFor = cachedAnswers<ValidatedReply>(LISTS_MAX);
-  return keyless({
+  return keyless<ListQuestion>({
     path: '/languages',
     steps: [...LOGGED, 'shed', 'azure-languages'],
     doc: DOC,
     headers: ['accept-language'],
-    answerFor:
-      (services) =>
-      ({ head }) => {
-        const query = queryOf(head.query);
-        const version = versionOf(query);
-        if ('problem' in version) return version;
-        const scopes = scopesOf(query, SCOPES[version.valid]);
-        if ('problem' in scopes) return scopes;
-        const languages = services.languages();
-        const locale = acceptedLocale(head.headers['accept-language']);
-        return listFor(languages, `${version.valid} ${scopes.valid.join()} ${locale}`, () => {
-          const models = version.valid === '3.0' ? undefined : [];
-          const parts: Readonly<Record<string, object>> = { translation: translatable(languages, variants, locale, models), models: [] };
-          const body = Object.fromEntries(scopes.valid.map((scope) => [scope, parts[scope] ?? {}]));
-          return validated({ ...answer(body), headers: [['Vary', 'Accept-Language']] });
-        });
-      },
+    answersMax: LISTS_MAX,
+    read({ head }) {
+      const query = queryOf(head.query);
+      const version = versionOf(query);
+      if (isRefusal(version)) return version;
+      const scopes = scopesOf(query, SCOPES[version]);
+      return isRefusal(scopes) ? scopes : { version, scopes, locale: acceptedLocale(head.headers['accept-language']) };
+    },
+    make(languages, _services, { version, scopes, locale }) {
+      const models = version === '3.0' ? undefined : [];
+      const parts: Readonly<Record<string, object>> = { translation: translatable(languages, variants, locale, models), models: [] };
+      const body = Object.fromEntries(scopes.map((scope) => [scope, parts[scope] ?? {}]));
+      return { ...answer(body), headers: [['Vary', 'Accept-Language']] };
+    },
   });
+}
+
+interface ListQuestion {
+  readonly version: AzureVersion;
+  readonly scopes: readonly string[];
+  readonly locale: string;
 }
 
 /** The longest value: all of them, with a blank after each comma, and more. */
@@ -99,31 +101,27 @@ function scopesOf(query: Query, all: readonly string[]): Judged<readonly string[
     .flat()
     .filter((value) => value !== '')
     .join();
-  if (given === '') return { valid: all };
+  if (given === '') return all;
   const words = given.length > SCOPE_LENGTH_MAX ? [''] : given.split(',').map((word) => word.trim().toLowerCase());
   return words.every((word) => all.includes(word))
-    ? { valid: all.filter((scope) => words.includes(scope)) }
+    ? all.filter((scope) => words.includes(scope))
     : wrong(400_001, `scope: must be ${all.join(', ')}, or several of them separated by commas.`);
 }
 
-/** Each language offered as a source or a target; clients have one list for both menus. */
+/** Each language offered as a source or a target. */
 function translatable(
   languages: Languages,
   variants: DefaultVariants,
   locale: string,
   models: readonly string[] | undefined,
 ): Readonly<Record<string, object>> {
-  const { all, sources, targets } = languages;
   const nameOf = namesOf(languages, locale);
-  const [from, into] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
-  const found = new Map<string, object>();
-  for (const { code, name } of [...all.sources, ...all.targets]) {
-    const key = theirCode(code);
-    const target = targetCode(key, languages, variants)?.targetLang;
-    if (found.has(key) || (!from.has(code) && (target === undefined || !into.has(target)))) continue;
-    found.set(key, { name: nameOf(code) ?? name, nativeName: namesIn(standardCode(code))(code) ?? name, dir: directionOf(key), models });
-  }
-  return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const offered = CODES.listed(languages, variants).filter(({ isSource, isTarget }) => isSource || isTarget);
+  const shown = offered.map(({ theirs, code, name }) => {
+    const nativeName = namesIn(standardCode(code))(code) ?? name;
+    return [theirs, { name: nameOf(code) ?? name, nativeName, dir: directionOf(theirs), models }] as const;
+  });
+  return Object.fromEntries(shown.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Written from right to left; by base code. */

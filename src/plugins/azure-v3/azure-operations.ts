@@ -1,5 +1,5 @@
 // The operations of Azure's API. A text is charged once for each of its targets.
-import { chargedCharacters, countCharacters, json, JSON_BODY_HEADERS, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
+import { chargedCharacters, countCharacters, json, JSON_BODY_HEADERS, refuse, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Exchange, GatewayServices, Outcome, PluginHost, Translation } from 'lingate';
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
@@ -7,17 +7,18 @@ import { answer, chargeFor, uncharged } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { operation } from '../facades/facade-operation.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
+import { isRefusal } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { bodySchema, queryDocs } from '../facades/parameters.ts';
 import { integer, number, schemaOf, shown, string } from '../facades/reference.ts';
 import type { QueryDoc } from '../facades/reference.ts';
-import { allOrRefusal, inOrder } from '../facades/texts.ts';
+import { allOrRefusal, inOrder, NO_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { AZURE_2026_06_06 } from './azure-2026-06-06.ts';
 import { AZURE_3_0, TEXTS_BODY, textsIn } from './azure-3-0.ts';
-import { apiVersion, queryOf, readBody, theirCode, VERSIONS, versionOf, wrong } from './azure-api.ts';
-import type { AzureVersion } from './azure-api.ts';
+import { apiVersion, CODES, queryOf, readBody, VERSIONS, versionOf, wrong } from './azure-api.ts';
+import type { AzureVersion, ReadBody } from './azure-api.ts';
 import type { AzureInput, AzureTarget, AzureTranslation, ReadTranslation, TranslatedText } from './azure-parameters.ts';
 
 const TRANSLATE: Readonly<Record<AzureVersion, AzureTranslation>> = { '3.0': AZURE_3_0, '2026-06-06': AZURE_2026_06_06 };
@@ -25,7 +26,7 @@ const TRANSLATE: Readonly<Record<AzureVersion, AzureTranslation>> = { '3.0': AZU
 /** For the manual's table. */
 export const AZURE_OPERATIONS: readonly DescribedOperation[] = VERSIONS.map((version) => ({
   api: `Azure ${version}`,
-  parameters: [{ name: 'api-version', does: 'served', about: `\`${version}\`.` }, ...TRANSLATE[version].query, ...TRANSLATE[version].body],
+  parameters: [{ name: 'api-version', about: `\`${version}\`.` }, ...TRANSLATE[version].query, ...TRANSLATE[version].body],
   others: 'without effect',
 }));
 
@@ -64,25 +65,28 @@ function answerDoc({ answer: answerTo }: AzureTranslation) {
   return { value, schema: schemaOf([value, detected], WORDS) };
 }
 
-interface VersionedTranslation extends ReadTranslation {
+interface ReadRequest extends ReadTranslation {
   readonly version: AzureVersion;
 }
 
-interface AzureOrder extends Pick<VersionedTranslation, 'version' | 'characters'> {
-  readonly inputs: readonly AzureInput[];
+interface AzureOrder {
+  version: AzureVersion;
+  characters: number;
+  inputs: readonly AzureInput[];
 }
 
 /** The version counts first, then the body. */
-function readTranslation(queryText: string, body: Judged<unknown>): Judged<VersionedTranslation> {
-  const query = queryOf(queryText);
+function readTranslation(x: Exchange, services: GatewayServices): Judged<ReadRequest> {
+  const query = queryOf(x.head.query);
   const version = versionOf(query);
-  if ('problem' in version) return version;
-  const read = TRANSLATE[version.valid].read(query, body);
-  return 'problem' in read ? read : { valid: { ...read.valid, version: version.valid } };
+  if (isRefusal(version)) return version;
+  const body = readBody(x, services);
+  const read = isRefusal(body) ? body : TRANSLATE[version].read(query, body.value);
+  return isRefusal(read) ? read : { ...read, version };
 }
 
 export function translation(api: FacadeApi, host: PluginHost): ApiPart {
-  return operation<VersionedTranslation, AzureOrder>(api, host, {
+  return operation<ReadRequest, AzureOrder>(api, host, {
     name: 'translation',
     tag: 'Translation',
     scope: 'translate:text',
@@ -90,7 +94,6 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
     summary: 'Translate texts',
     description:
       'Translates up to 50 texts, each into up to 50 languages, all or nothing. Their characters are charged once for each language. Other parameters have no effect.',
-    parameters: [],
     query: [
       apiVersion(),
       ...VERSIONS.flatMap((version) => queryDocs(TRANSLATE[version].query).map((parameter) => ofVersion(version, parameter))),
@@ -104,10 +107,14 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
     },
     problems: TRANSLATION_PROBLEMS,
     headers: JSON_BODY_HEADERS,
-    read: ({ head, body }, { bodyBytesMax }) => readTranslation(head.query, readBody(head.headers, body, bodyBytesMax)),
-    order({ version, characters, judge }, offer) {
+    read: readTranslation,
+    nothing: { version: '3.0', characters: 0, inputs: [] },
+    judge(order, { version, characters, judge }, offer) {
+      Object.assign(order, { version, characters });
       const inputs = judge(offer);
-      return 'problem' in inputs ? refusedCharge(inputs, characters) : { valid: { version, characters, inputs: inputs.valid } };
+      if (isRefusal(inputs)) return inputs;
+      order.inputs = inputs;
+      return undefined;
     },
     charge: ({ characters }) => chargeFor(characters),
     run: (order, x, services) => translated(x, services, order),
@@ -142,7 +149,7 @@ function answerOf(
     const all = into.map((target): Translation | undefined => (text === '' ? undefined : found.get(target)!.next().value));
     const code = into[0]?.options.sourceLang === undefined ? all[0]?.detectedSourceLanguage : undefined;
     return {
-      detected: code === undefined ? undefined : theirCode(code),
+      detected: code === undefined ? undefined : CODES.theirs(code),
       translations: into.map(({ to }, index) => ({ to, text: all[index]?.text ?? '', sourceCharacters: countCharacters(text) })),
     };
   });
@@ -154,14 +161,13 @@ const CANNOT = wrong(400_000, 'The engine of this service does not detect langua
 const NOT_IN_VERSION = refuse('not_found', 'Only version 3.0 of the API has /detect.');
 
 export function detection(api: FacadeApi, host: PluginHost): ApiPart {
-  return operation<Judged<unknown>, Texts>(api, host, {
+  return operation<ReadBody, { texts: Texts }>(api, host, {
     name: 'detection',
     tag: 'Languages',
     scope: 'translate:text',
     at: 'POST /detect',
     summary: 'Detect languages',
     description: 'Detects the language of each text from its beginning. It counts towards the request rate and costs nothing.',
-    parameters: [],
     query: [apiVersion(['3.0'])],
     body: { description: 'The texts.', schema: bodySchema(TEXTS_BODY), example: [{ Text: 'Bonjour tout le monde' }] },
     answer: shown(
@@ -176,21 +182,26 @@ export function detection(api: FacadeApi, host: PluginHost): ApiPart {
     ),
     problems: ['too_many_texts', 'text_too_long', 'engine_unavailable'],
     headers: JSON_BODY_HEADERS,
-    read({ head, body }, { bodyBytesMax }) {
-      const version = versionOf(queryOf(head.query));
-      if ('problem' in version) return version;
-      return version.valid === '3.0' ? { valid: readBody(head.headers, body, bodyBytesMax) } : NOT_IN_VERSION;
+    read(x, services) {
+      const version = versionOf(queryOf(x.head.query));
+      return isRefusal(version) ? version : version === '3.0' ? readBody(x, services) : NOT_IN_VERSION;
     },
-    order: (body, _offer, x, services) => (services.engineCanFor(x).detection ? textsIn(body) : CANNOT),
-    charge: ({ characters }) => uncharged(characters),
-    async run({ entries, text }, x, services) {
+    nothing: { texts: NO_TEXTS },
+    judge(order, { value }, _offer, x, services) {
+      const texts = services.engineCanFor(x).detection ? textsIn(value) : CANNOT;
+      if (isRefusal(texts)) return texts;
+      order.texts = texts;
+      return undefined;
+    },
+    charge: ({ texts }) => uncharged(texts.characters),
+    async run({ texts: { entries, text } }, x, services) {
       const found = text.length === 0 ? { kind: 'detected' as const, languages: [] } : await services.detect(x, text);
       if (found.kind !== 'detected') return found;
       const { sources } = services.languages();
       return answer(
         inOrder(entries, found.languages, (code) => ({
           // ISO 639's code for an undetermined language.
-          language: code === undefined ? 'und' : theirCode(code),
+          language: code === undefined ? 'und' : CODES.theirs(code),
           score: code === undefined ? 0 : 1,
           isTranslationSupported: sources.some((source) => source.code === code),
           isTransliterationSupported: false,

@@ -4,9 +4,9 @@ import { refuse, targetsOffered } from 'lingate';
 import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
 import type { CallerOffer } from '../facades/api.ts';
 import type { Judged } from '../facades/members.ts';
-import type { Described, ParameterDoc } from '../facades/parameters.ts';
-import { sourceCode, targetCode, theirCode, wrong } from './azure-api.ts';
-import type { Query, Target } from './azure-api.ts';
+import type { Described } from '../facades/parameters.ts';
+import { CODES, wrong } from './azure-api.ts';
+import type { Query } from './azure-api.ts';
 
 /** A text and its translations. An empty one is answered with empty ones. */
 export interface AzureInput {
@@ -42,67 +42,69 @@ export interface AzureTranslation {
   readonly bodyExample: unknown;
   /** Its answer to these texts. */
   readonly answer: (texts: readonly TranslatedText[]) => unknown;
-  readonly read: (query: Query, body: Judged<unknown>) => Judged<ReadTranslation>;
+  readonly read: (query: Query, body: unknown) => Judged<ReadTranslation>;
 }
 
 /** Each is a separate call to the engine. */
 export const TARGETS_MAX = 50;
 
-type WithRefusal = ParameterDoc & { readonly does: 'refused'; readonly refusal: (named: string) => Refusal };
-type WithoutEffect = ParameterDoc & { readonly does: 'nothing'; readonly faultOf: (value: unknown, named: string) => Refusal | undefined };
-
 /** A parameter that is checked and has no effect. */
-export function unused(name: string, words: readonly string[]): WithoutEffect {
-  return {
-    name,
-    does: 'nothing',
-    about: `${words.map((word) => `\`${word}\``).join(' or ')}.`,
-    example: words[0]!,
-    faultOf(value, named) {
-      const judged = wordOf(value, named, words);
-      return 'problem' in judged ? judged : undefined;
-    },
-  };
+export function unused(name: string, words: readonly string[]) {
+  const about = `${words.map((word) => `\`${word}\``).join(' or ')}.`;
+  const judge = (value: unknown, named: string): unknown => wordOf(value, named, words);
+  return { name, does: 'nothing', about, example: words[0]!, judge } as const;
 }
 
 /** Of which one value is accepted, or none. `because` ends a sentence about this service. */
-export function refused(name: string, but: string | undefined, because: string, number = 400_000): WithRefusal {
+export function refused(name: string, but: string | undefined, because: string, number = 400_000) {
   const refusal = (named: string): Refusal =>
     wrong(number, `${named}: this service ${because}; leave it out${but === undefined ? '' : `, or send ${but}`}.`);
-  const why = `This service ${because}.`;
-  return { name, does: 'refused', about: why, ...(but === undefined ? {} : { but: [but], example: but }), refusal };
+  return {
+    name,
+    does: 'refused',
+    about: `This service ${because}.`,
+    but: but === undefined ? undefined : [but],
+    example: but,
+    refusal,
+  } as const;
 }
 
 /** One of these words in any case; `number` is Azure's code for another value. */
 export function wordOf<Word extends string>(value: unknown, named: string, words: readonly Word[], number = 400_000): Judged<Word> {
   if (Array.isArray(value)) return wrong(number, `${named}: may be given once.`);
   const lower = String(value).toLowerCase();
-  const valid = words.find((word) => word.toLowerCase() === lower);
-  return valid === undefined ? wrong(number, `${named}: must be ${words.join(' or ')}.`) : { valid };
+  return words.find((word) => word.toLowerCase() === lower) ?? wrong(number, `${named}: must be ${words.join(' or ')}.`);
 }
 
 export function wrongTarget(message: string): Refusal {
   return refuse('invalid_target_lang', message);
 }
 
+export interface Target {
+  /** The code in the answer, in Azure's spelling: the requested one, or the one that it means. */
+  readonly to: string;
+  /** Canonical. */
+  readonly targetLang: string;
+}
+
 export function readTarget(value: unknown, named: string, { languages, variants }: CallerOffer): Judged<Target> {
-  const valid = typeof value === 'string' ? targetCode(value, languages, variants) : undefined;
-  return valid === undefined ? wrongTarget(`${named}: must be a code of a target language that GET /languages lists.`) : { valid };
+  const found = CODES.target(value, languages, variants);
+  return found === undefined
+    ? wrongTarget(`${named}: must be a code of a target language that GET /languages lists.`)
+    : { to: CODES.theirs(found.name), targetLang: found.code };
 }
 
 /** The canonical source; `undefined` if it shall be detected. */
 export function readSource(value: unknown, named: string, languages: Languages): Judged<string | undefined> {
   if (typeof value !== 'string') return refuse('invalid_source_lang', `${named}: must be one code.`);
-  if (value.toLowerCase() === 'auto') return { valid: undefined };
-  const valid = sourceCode(value, languages);
-  return valid === undefined
-    ? refuse('invalid_source_lang', `${named}: must be a code of a source language that GET /languages lists, or be left out.`)
-    : { valid };
+  if (value.toLowerCase() === 'auto') return undefined;
+  const words = `${named}: must be a code of a source language that GET /languages lists, or be left out.`;
+  return CODES.source(value, languages) ?? refuse('invalid_source_lang', words);
 }
 
 export function readFormat(value: unknown, named: string): Judged<TextFormat> {
   const type = wordOf(value, named, ['plain', 'html'], 400_071);
-  return 'problem' in type ? type : { valid: type.valid === 'html' ? 'html' : 'text' };
+  return type === 'plain' ? 'text' : type;
 }
 
 /** A source that may be detected, and one target of it. */
@@ -117,8 +119,9 @@ export function pairFault(
   { languages }: CallerOffer,
 ): Refusal | undefined {
   if (languages.offers(sourceLang, targetLang)) return undefined;
-  const from = sourceLang === undefined ? '' : ` for texts in ${theirCode(sourceLang)}`;
-  return wrong(400_023, `${named}: ${to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirCode)}.`);
+  const theirs = (code: string): string => CODES.theirs(code);
+  const from = sourceLang === undefined ? '' : ` for texts in ${theirs(sourceLang)}`;
+  return wrong(400_023, `${named}: ${to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirs)}.`);
 }
 
 /** Whether the engine for a pair supports the format. */

@@ -7,14 +7,15 @@ import type { RouteDoc, ShownDocument } from 'lingate';
 import Type from 'typebox';
 import { answer, offerTo } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/codes.ts';
+import { isRefusal } from '../facades/members.ts';
 import type { Judged } from '../facades/members.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { objectSchema, readAll } from '../facades/parameters.ts';
 import type { Described } from '../facades/parameters.ts';
 import { answered, JSON_OR_FORM, shown, string } from '../facades/reference.ts';
 import { AUTHENTICATED, membersOf } from './deepl-request.ts';
-import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-answer.ts';
+import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-model.ts';
 import { NOTHING_READ, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
 import type { ReadOptions, TranslateEntry, TranslateRules } from './translate-parameters.ts';
 
@@ -40,12 +41,11 @@ const ENTRIES: readonly TranslateEntry[] = [
 const PARAMETERS: Described = [
   {
     name: 'file',
-    does: 'served',
     about: 'The file. The ending of its name says its format.',
     schema: Type.String({ format: 'binary' }),
     missing: () => refuse('validation_error', 'file: is missing.'),
   },
-  { name: 'filename', does: 'served', about: "The file's name, if the part of the form has none or another one." },
+  { name: 'filename', about: "The file's name, if the part of the form has none or another one." },
   ...ENTRIES,
 ];
 
@@ -152,8 +152,8 @@ function stepsWith(service: DocumentServices, services: GatewayServices, variant
   /** The id of the document in the path, whose key the request must have. */
   const named = (x: Exchange): string | Refusal => {
     const members = membersOf(x, services);
-    if ('problem' in members) return members;
-    const key = members.valid.get('document_key');
+    if (isRefusal(members)) return members;
+    const key = members.get('document_key');
     if (typeof key !== 'string' || key === '') return NO_KEY;
     const id = idOf(x.pathParameter);
     return id !== undefined && isSame(key, service.keyOf(id)) ? id : NO_DOCUMENT;
@@ -166,7 +166,7 @@ function stepsWith(service: DocumentServices, services: GatewayServices, variant
       async run(x, upload) {
         const judged = judgeUpload(upload, { ...offerTo(x, services, variants), passesStyle: false }, service.endings(x));
         if ('problem' in judged) return judged;
-        const stored = await service.create(x, judged.valid);
+        const stored = await service.create(x, judged);
         if ('problem' in stored) return stored === NO_SUCH_GLOSSARY ? NO_GLOSSARY : stored;
         return answer({ document_id: shownId(stored.documentId), document_key: service.keyOf(stored.documentId) });
       },
@@ -208,7 +208,7 @@ function judgeUpload({ fileName, bytes, fields }: ReadUpload, rules: TranslateRu
   const { sourceLang, targetLang, formality, glossaryIds } = read;
   const [glossaryId, ...more] = glossaryIds;
   if (more.length > 0) return ONE_GLOSSARY;
-  return { valid: { fileName, bytes, sourceLang, targetLang, formality, glossaryId, glossaryByBase: true } };
+  return { fileName, bytes, sourceLang, targetLang, formality, glossaryId, glossaryByBase: true };
 }
 
 function inWords(refusal: Refusal): Refusal {

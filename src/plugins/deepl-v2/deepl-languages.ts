@@ -2,27 +2,39 @@
 // some SDKs send it, in a form or JSON body; and GET /v3/languages, those of a resource of DeepL's
 // API and what can be done with each, with GET /v3/languages/resources.
 import Type from 'typebox';
-import { baseCode, refuse } from 'lingate';
+import { refuse } from 'lingate';
 import type { EngineCapabilities, Exchange, GatewayServices, Languages, Outcome, PluginHost } from 'lingate';
 import { answer } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { operation, plainOperation } from '../facades/facade-operation.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
-import { standardCode } from '../facades/language-names.ts';
-import { chosen, withQuery } from '../facades/members.ts';
+import { standardCode } from '../facades/codes.ts';
+import { isRefusal, withQuery } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
 import { readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
 import { answered, boolean, shown, string } from '../facades/reference.ts';
 import { membersOf } from './deepl-request.ts';
-import { languagePairs } from './glossary-answer.ts';
+import { languagePairs } from './glossary-model.ts';
 
-type ListType = 'source' | 'target';
+interface ListOrder {
+  readonly type: 'source' | 'target';
+}
 
 const WRONG_TYPE = refuse('validation_error', "Value for 'type' not supported: it is source or target.");
 
+const LIST_PARAMETERS: readonly ParameterEntry<ListOrder, unknown>[] = [
+  {
+    name: 'type',
+    means: 'type',
+    about: '`source` (the default) or `target`. It may also be in a form or JSON body.',
+    example: 'target',
+    read: (value) => (value === 'source' || value === 'target' ? value : WRONG_TYPE),
+  },
+];
+
 export function languages(api: FacadeApi, host: PluginHost): ApiPart {
-  return operation<Members, ListType>(api, host, {
+  return operation<Members, ListOrder>(api, host, {
     name: 'languages',
     tag: 'Languages',
     scope: 'languages:read',
@@ -31,14 +43,7 @@ export function languages(api: FacadeApi, host: PluginHost): ApiPart {
     takesBody: true,
     summary: 'List languages',
     description: 'Lists the source or target languages.',
-    parameters: [
-      {
-        name: 'type',
-        does: 'served',
-        about: '`source` (the default) or `target`. It may also be in a form or JSON body.',
-        example: 'target',
-      },
-    ],
+    parameters: LIST_PARAMETERS,
     answer: shown(
       'The list.',
       {
@@ -48,14 +53,13 @@ export function languages(api: FacadeApi, host: PluginHost): ApiPart {
       },
       [{ language: 'DE', name: 'German', supports_formality: true }],
     ),
-    read: membersOf,
-    order(members, _offer, { head }) {
-      const given = new URLSearchParams(head.query).getAll('type');
-      const type = given.length === 0 ? (chosen(members, 'type') ?? 'source') : given.length === 1 ? given[0] : undefined;
-      return type === 'source' || type === 'target' ? { valid: type } : WRONG_TYPE;
+    read(x, services) {
+      const inBody = membersOf(x, services);
+      return isRefusal(inBody) ? inBody : withQuery(inBody, x.head.query, []);
     },
-    charge: () => undefined,
-    run(type, x, services) {
+    nothing: { type: 'source' },
+    judge: (order, members) => readAll(LIST_PARAMETERS, members, order, undefined),
+    run({ type }, x, services) {
       const { sources, targets } = services.languages(x);
       if (type === 'source') return answer(sources.map(({ code, name }) => ({ language: code, name })));
       return answer(targets.map(({ code, name, formality }) => ({ language: code, name, supports_formality: formality })));
@@ -110,26 +114,25 @@ const INCLUDED = ['beta', 'external'];
 const WRONG_RESOURCE = refuse('validation_error', `Value for 'resource' not supported: it is one of ${RESOURCES.join(', ')}, given once.`);
 const WRONG_INCLUDE = refuse('validation_error', `Value for 'include' not supported: it is one of ${INCLUDED.join(', ')}.`);
 
-interface Asked {
+interface ResourceOrder {
   readonly resource: string;
 }
 
-const PARAMETERS: readonly ParameterEntry<Asked, undefined>[] = [
+const RESOURCE_PARAMETERS: readonly ParameterEntry<ResourceOrder, unknown>[] = [
   {
     name: 'resource',
-    does: 'served',
     means: 'resource',
     about: `Of what: one of ${RESOURCES.map((one) => `\`${one}\``).join(', ')}. The list is empty for a resource that this service does not have.`,
     example: 'translate_text',
     missing: () => WRONG_RESOURCE,
-    read: (value) => (RESOURCES.includes(value as string) ? { valid: value as string } : WRONG_RESOURCE),
+    read: (value) => RESOURCES.find((one) => one === value) ?? WRONG_RESOURCE,
   },
   {
     name: 'include',
     does: 'nothing',
     about: '`beta` or `external`, also repeated; has no effect, because all languages are stable.',
     example: 'beta',
-    faultOf: (value) => ([value].flat().every((one) => INCLUDED.includes(one as string)) ? undefined : WRONG_INCLUDE),
+    judge: (value) => ([value].flat().every((one) => INCLUDED.includes(one as string)) ? undefined : WRONG_INCLUDE),
   },
 ];
 
@@ -140,14 +143,14 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     passesStyle,
     hasDocuments: services.documents !== undefined,
   });
-  const ofResource = operation<string, string>(api, host, {
+  const ofResource = operation<Members, ResourceOrder>(api, host, {
     name: 'resource-languages',
     tag: 'Languages',
     scope: 'languages:read',
     at: 'GET /v3/languages',
     summary: 'List the languages of a resource',
     description: 'The source and target languages of a resource in one list, with what can be done with each.',
-    parameters: PARAMETERS,
+    parameters: RESOURCE_PARAMETERS,
     problems: ['validation_error'],
     answer: shown(
       'The list, by code.',
@@ -164,14 +167,10 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
       [{ lang: 'de', name: 'German', usable_as_source: true, usable_as_target: true, ...STABLE, features: { formality: STABLE } }],
     ),
     headers: [],
-    read({ head }) {
-      const asked: Asked = { resource: '' };
-      const given = withQuery(new Map(), head.query, []);
-      return 'problem' in given ? given : (readAll(PARAMETERS, given.valid, asked, undefined) ?? { valid: asked.resource });
-    },
-    order: (valid) => ({ valid }),
-    charge: () => undefined,
-    run: (resource, x, services) => listOf(resource, offerFor(x, services)),
+    read: ({ head }) => withQuery(new Map(), head.query, []),
+    nothing: { resource: '' },
+    judge: (order, members) => readAll(RESOURCE_PARAMETERS, members, order, undefined),
+    run: ({ resource }, x, services) => listOf(resource, offerFor(x, services)),
   });
   const resources = plainOperation(api, {
     name: 'resources',
@@ -180,7 +179,6 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     at: 'GET /v3/languages/resources',
     summary: 'List the resources',
     description: 'The resources for which there are languages, with their features.',
-    parameters: [],
     answer: answered(
       'The list.',
       Type.Array(
@@ -200,9 +198,11 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     ),
     run(x, services) {
       const offer = offerFor(x, services);
-      const offered = Object.entries(OFFERED).map(([name, featuresIn]) => ({ name, features: featuresIn(offer) }));
-      const shownOf = (features: readonly Feature[]) => features.map((one) => ({ name: one.name, ...one.needs }));
-      return answer(offered.flatMap(({ name, features }) => (features === undefined ? [] : { name, features: shownOf(features) })));
+      const offered = Object.entries(OFFERED).map(([name, featuresIn]) => ({
+        name,
+        features: featuresIn(offer)?.map((one) => ({ name: one.name, ...one.needs })),
+      }));
+      return answer(offered.filter(({ features }) => features !== undefined));
     },
   });
   return [ofResource, resources];
@@ -211,18 +211,22 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
 function listOf(resource: string, offer: ResourceOffer): Outcome {
   const features = OFFERED[resource]?.(offer);
   if (features === undefined) return answer([]);
-  const { from, into, formal } = resource === 'glossary' ? glossaryLanguages(offer.languages) : textLanguages(offer.languages);
+  const { languages: all } = offer;
+  // Languages of glossaries are base codes.
+  const pairs = resource === 'glossary' ? languagePairs(all) : undefined;
+  const from = new Set(pairs?.map(({ sourceLang }) => sourceLang) ?? all.sources.map(({ code }) => code));
+  const into = new Set(pairs?.map(({ targetLang }) => targetLang) ?? all.targets.map(({ code }) => code));
   const listed = [...new Set([...from, ...into])].toSorted().map((code) => {
     const [isSource, isTarget] = [from.has(code), into.has(code)];
     const own = features.filter(
       ({ name, needs }) =>
         ((needs.needs_source_support === true && isSource) || (needs.needs_target_support === true && isTarget)) &&
-        (name !== 'formality' || formal.has(code)),
+        (name !== 'formality' || all.supportsFormality(code)),
     );
     return {
       // In BCP 47's case: `de`, `en-US`, `zh-Hant`, `es-419`.
       lang: code === 'ZH' ? 'zh' : standardCode(code),
-      name: offer.languages.nameOf(code) ?? code,
+      name: all.nameOf(code) ?? code,
       usable_as_source: isSource,
       usable_as_target: isTarget,
       ...STABLE,
@@ -230,24 +234,4 @@ function listOf(resource: string, offer: ResourceOffer): Outcome {
     };
   });
   return answer(listed);
-}
-
-interface ResourceCodes {
-  readonly from: ReadonlySet<string>;
-  readonly into: ReadonlySet<string>;
-  /** Targets with formality. */
-  readonly formal: ReadonlySet<string>;
-}
-
-function textLanguages({ sources, targets }: Languages): ResourceCodes {
-  const formal = targets.filter(({ formality }) => formality);
-  const codes = (list: readonly { readonly code: string }[]): ReadonlySet<string> => new Set(list.map(({ code }) => code));
-  return { from: codes(sources), into: codes(targets), formal: codes(formal) };
-}
-
-/** Languages of glossaries are base codes. */
-function glossaryLanguages(all: Languages): ResourceCodes {
-  const pairs = languagePairs(all);
-  const into = new Set(pairs.map(({ targetLang }) => baseCode(targetLang)));
-  return { from: new Set(pairs.map(({ sourceLang }) => sourceLang)), into, formal: new Set() };
 }

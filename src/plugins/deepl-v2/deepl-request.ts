@@ -77,35 +77,24 @@ export function membersOf({ body, head }: Exchange, { bodyBytesMax }: GatewaySer
     : readMembers(head.headers, body, bodyBytesMax, tooMany);
 }
 
-const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
-  [true, true],
-  ['1', true],
-  ['true', true],
-  [1, true],
-  [false, false],
-  ['0', false],
-  ['false', false],
-  [0, false],
-]);
-
 /** Longer than any valid word. */
 const WORD_LENGTH_MAX = 64;
 /** In one parameter, including empty ones. */
 const NAMES_MAX = 1000;
 
 export function flag(value: unknown, name: string): Judged<boolean> {
-  const valid = FLAGS.get(value);
-  return valid === undefined ? refuse('validation_error', `Value for '${name}' not supported: it is 0 or 1.`) : { valid };
+  if (value === true || value === 1 || value === '1' || value === 'true') return true;
+  if (value === false || value === 0 || value === '0' || value === 'false') return false;
+  return refuse('validation_error', `Value for '${name}' not supported: it is 0 or 1.`);
 }
 
 export function oneOf<Word extends string>(value: unknown, name: string, words: readonly Word[]): Judged<Word> {
   // JSON's forms of 0 and 1 are accepted too.
   const word = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'number' ? String(value) : value;
   const lower = typeof word === 'string' && word.length <= WORD_LENGTH_MAX ? word.toLowerCase() : undefined;
-  const valid = words.find((one) => one === lower);
-  return valid === undefined
-    ? refuse('validation_error', `Value for '${name}' not supported: it is one of ${words.join(', ')}.`)
-    : { valid };
+  return (
+    words.find((one) => one === lower) ?? refuse('validation_error', `Value for '${name}' not supported: it is one of ${words.join(', ')}.`)
+  );
 }
 
 /** A text of limited length. */
@@ -115,7 +104,7 @@ export function textOf(value: unknown, name: string, charactersMax = Infinity): 
   if (value.length > charactersMax && countCharacters(value) > charactersMax) {
     return refuse('validation_error', `'${name}' may be at most ${charactersMax} characters long.`);
   }
-  return { valid: value };
+  return value;
 }
 
 /** Names, in a list or separated by commas; `undefined` for none. */
@@ -133,5 +122,5 @@ export function namesOf(value: unknown, name: string): Judged<readonly string[] 
     if (left < 0) return refuse('validation_error', `'${name}' may have at most ${NAMES_MAX} names.`);
     for (const one of names) if (one.trim() !== '') valid.push(one.trim());
   }
-  return { valid: valid.length === 0 ? undefined : valid };
+  return valid.length === 0 ? undefined : valid;
 }

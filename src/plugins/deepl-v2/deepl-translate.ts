@@ -1,20 +1,21 @@
 // POST /v2/translate.
-import { countCharacters, NO_SUCH_GLOSSARY, refuse, refusedCharge, TRANSLATION_PROBLEMS } from 'lingate';
-import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, Refusal, Translated, Translation } from 'lingate';
+import { countCharacters, NO_SUCH_GLOSSARY, refuse, TRANSLATION_PROBLEMS } from 'lingate';
+import type { Charge, Exchange, GatewayServices, PluginHost, Refusal, Translated, Translation } from 'lingate';
 import { answer, chargeFor } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
 import { operation } from '../facades/facade-operation.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
 import type { Members } from '../facades/members.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
+import { readAll } from '../facades/parameters.ts';
 import { JSON_OR_FORM, shown } from '../facades/reference.ts';
 import { inOrder, translateAll } from '../facades/texts.ts';
 import { membersOf } from './deepl-request.ts';
-import { NOT_FOUND } from './glossary-answer.ts';
-import { oneOfSeveral } from './glossary-change.ts';
+import { NOT_FOUND } from './glossary-model.ts';
+import { mergedGlossary } from './glossary-store.ts';
 import { restoredMarkup, measureMarkup } from './markup.ts';
-import { judgeTranslation, TOO_MANY_TEXTS, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
-import type { TranslateOrder } from './translate-parameters.ts';
+import { NOTHING_READ, optionsOf, TOO_MANY_TEXTS, TRANSLATE_PARAMETERS } from './translate-parameters.ts';
+import type { ReadOptions } from './translate-parameters.ts';
 
 const ANSWER = shown(
   'All texts are translated, and charged.',
@@ -55,13 +56,13 @@ interface TranslateSettings {
   readonly isMarkupFree: boolean;
 }
 
-/** And for each text, empty ones included, what is charged; `undefined` if all is. */
-interface MarkedOrder extends TranslateOrder {
-  readonly charged: readonly number[] | undefined;
+interface TranslateOrder extends ReadOptions {
+  /** What is charged for each text, empty ones included; `undefined` if all of it is. */
+  charged: readonly number[] | undefined;
 }
 
 export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesStyle, isMarkupFree }: TranslateSettings): ApiPart {
-  const part = operation<Members, MarkedOrder>(api, host, {
+  const part = operation<Members, TranslateOrder>(api, host, {
     name: 'translation',
     tag: 'Translation',
     scope: 'translate:text',
@@ -73,14 +74,13 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
     answer: ANSWER,
     problems: [...TRANSLATION_PROBLEMS, 'glossary_not_found'],
     read: (x, services) => membersOf(x, services, (_, member) => (member === 'text' ? TOO_MANY_TEXTS : undefined)),
-    order(members, offer) {
-      const judged = judgeTranslation(members, { ...offer, passesStyle });
-      return 'valid' in judged ? withMarkup(judged.valid, isMarkupFree) : judged;
-    },
+    nothing: { ...NOTHING_READ, charged: undefined },
+    judge: (order, members, offer) =>
+      readAll(TRANSLATE_PARAMETERS, members, order, { ...offer, passesStyle }) ?? judgeMarkup(order, isMarkupFree),
     charge: chargeOf,
     async run(order, x, services) {
       const found = await translated(x, services, order, attemptMs ?? ATTEMPT_MS);
-      if (found.kind === 'translated') return answerOf(order, markupOf(order, found.translations));
+      if (found.kind === 'translated') return answer({ translations: answersOf(order, found.translations) });
       // It was deleted after the admission had found it.
       return found === NO_SUCH_GLOSSARY ? NOT_FOUND : found;
     },
@@ -98,57 +98,51 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
 }
 
 /** Where only text outside of markup is charged, or XML has to be well-formed. */
-function withMarkup(order: TranslateOrder, isFree: boolean): { readonly valid: MarkedOrder } | Charge {
-  const { texts, format } = order;
-  const { entries, characters } = texts;
-  const isStrict = order.version === 'v2' && format === 'xml';
-  if (format === 'text' || (!isFree && !isStrict)) return { valid: { ...order, charged: undefined } };
-  const measured = entries.map((entry) => measureMarkup(entry, format));
+function judgeMarkup(order: TranslateOrder, isFree: boolean): Refusal | undefined {
+  const { format, version, texts } = order;
+  const isStrict = version === 'v2' && format === 'xml';
+  if (format === 'text' || (!isFree && !isStrict)) return undefined;
+  const measured = texts.entries.map((entry) => measureMarkup(entry, format));
   const malformed = isStrict ? measured.indexOf(undefined) : -1;
   if (malformed !== -1) {
     const detail = `Tag handling parsing failed, please check input: text[${malformed}] is not well-formed XML, which tag_handling_version v2 requires.`;
-    return refusedCharge(refuse('validation_error', detail), characters);
+    return refuse('validation_error', detail);
   }
-  return { valid: { ...order, charged: isFree ? measured.map((one, i) => one ?? countCharacters(entries[i]!)) : undefined } };
+  if (isFree) order.charged = measured.map((one, i) => one ?? countCharacters(texts.entries[i]!));
+  return undefined;
 }
 
-function chargeOf({ texts: { characters }, charged, glossaryIds, sourceLang, targetLang }: MarkedOrder): Charge {
+function chargeOf({ texts: { characters }, charged, glossaryIds, sourceLang, targetLang }: TranslateOrder): Charge {
   const [glossaryId] = glossaryIds;
   // Glossaries always need a source language. Here their languages are compared without regions.
   const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
-  const whole = { ...chargeFor(characters, glossary), missingGlossary: NOT_FOUND };
-  return charged === undefined ? whole : { ...whole, charged: charged.reduce((sum, one) => sum + one, 0) };
+  return { ...chargeFor(characters, glossary), missingGlossary: NOT_FOUND, charged: charged?.reduce((sum, one) => sum + one, 0) };
 }
 
-async function translated(
-  x: Exchange,
-  services: GatewayServices,
-  { texts: { entries, text }, options, glossaryIds, charged }: MarkedOrder,
-  attemptMs: number,
-): Promise<Translated | Refusal> {
+async function translated(x: Exchange, services: GatewayServices, read: TranslateOrder, attemptMs: number): Promise<Translated | Refusal> {
+  const { texts, glossaryIds, charged } = read;
+  const { entries, text } = texts;
+  const options = optionsOf(read);
   const order = { text, options, attemptMs, charged: charged?.filter((_one, i) => entries[i] !== '') };
   // The admission only looks for the glossary of texts that are charged.
   if (glossaryIds.length === 0 || (glossaryIds.length === 1 && text.length > 0)) {
     return translateAll(services, x, { ...order, glossaryId: glossaryIds[0] });
   }
-  const glossary = await oneOfSeveral(x, services, glossaryIds, options);
+  const glossary = await mergedGlossary(x, services, glossaryIds, options);
   if ('problem' in glossary) return glossary;
   return translateAll(services, x, { ...order, options: { ...options, glossary }, glossaryId: undefined });
 }
 
-/** With the markup of texts that is not charged as it was sent. */
-function markupOf({ texts: { text, entries }, charged }: MarkedOrder, translations: readonly Translation[]): readonly Translation[] {
-  const each = charged?.filter((_one, i) => entries[i] !== '');
-  if (each === undefined) return translations;
-  return translations.map((one, i) => (each[i]! < countCharacters(text[i]!) ? { ...one, text: restoredMarkup(text[i]!, one.text) } : one));
-}
-
-function answerOf({ texts, sourceLang, showsBilled, modelType, charged }: MarkedOrder, translations: readonly Translation[]): Outcome {
-  const all = inOrder(texts.entries, translations, (one, entry, index) => ({
-    detected_source_language: one?.detectedSourceLanguage ?? sourceLang ?? UNDETERMINED,
-    text: one?.text ?? '',
-    billed_characters: showsBilled === true ? (one?.isSpared === true ? 0 : (charged?.[index] ?? countCharacters(entry))) : undefined,
-    model_type_used: modelType,
-  }));
-  return answer({ translations: all });
+function answersOf({ texts, sourceLang, showsBilled, modelType, charged }: TranslateOrder, translations: readonly Translation[]) {
+  return inOrder(texts.entries, translations, (one, entry, index) => {
+    const all = countCharacters(entry);
+    const billed = charged?.[index] ?? all;
+    return {
+      detected_source_language: one?.detectedSourceLanguage ?? sourceLang ?? UNDETERMINED,
+      // Markup that is not charged is as it was sent.
+      text: one === undefined ? '' : billed < all ? restoredMarkup(entry, one.text) : one.text,
+      billed_characters: showsBilled === true ? (one?.isSpared === true ? 0 : billed) : undefined,
+      model_type_used: modelType,
+    };
+  });
 }

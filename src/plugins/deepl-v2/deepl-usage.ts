@@ -22,7 +22,6 @@ export function usage(api: FacadeApi): ApiPart {
     at: 'GET /v2/usage',
     summary: 'Read the usage',
     description: "The team's usage in the current period, over all of its keys and routes.",
-    parameters: [],
     answer: shown(
       'Settled counts.',
       {
@@ -93,7 +92,6 @@ export function customTags(api: FacadeApi): ApiPart {
     summary: 'Read the usage by tag',
     description:
       'What the team has used under each X-DeepL-Reporting-Tag (or Lingate-Tag), over all of its keys. With more tags than are counted, further ones are `*`. Requests without a tag are not listed.',
-    parameters: [],
     query: [
       required('start_date', EXAMPLE.startDate, 'The first UTC day.'),
       required('end_date', EXAMPLE.endDate, 'The last UTC day (inclusive); at most 400 days.'),

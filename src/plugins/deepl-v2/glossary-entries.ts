@@ -39,7 +39,7 @@ export function parseEntries(text: string, format: EntriesFormat, fits: FitsLang
     }
     if (valid.size > ENTRIES_MAX) return no(`there may be at most ${ENTRIES_MAX}`);
   }
-  return valid.size === 0 ? no('there must be at least one') : { valid: Object.fromEntries(valid) };
+  return valid.size === 0 ? NO_ENTRIES : Object.fromEntries(valid);
 }
 
 /** The fault of a row; `undefined` if its entry was added. */
@@ -86,6 +86,8 @@ function csvFields(row: string): readonly string[] | string {
 function no(fault: string): Refusal {
   return refuse('validation_error', `'entries': ${fault}.`);
 }
+
+export const NO_ENTRIES = no('there must be at least one');
 
 export function entriesTsv(entries: GlossaryEntries): string {
   return Object.entries(entries)

@@ -1,5 +1,5 @@
 // The building blocks of other vendors' APIs: parts with routes and steps, and common steps.
-import { IF_NONE_MATCH, json, unlessKnown } from 'lingate';
+import { IF_NONE_MATCH, json, unlessKnown, validated } from 'lingate';
 import type {
   ApiDocument,
   Charge,
@@ -21,7 +21,10 @@ import type {
   Want,
   ValidatedReply,
 } from 'lingate';
-import type { DefaultVariants } from './default-variants.ts';
+import type { DefaultVariants } from './codes.ts';
+import { cachedAnswers } from './language-names.ts';
+import { isRefusal } from './members.ts';
+import type { Judged } from './members.ts';
 
 export interface ApiPart {
   readonly routes: readonly PluginRoute[];
@@ -95,27 +98,33 @@ const REVALIDATED: DocHeaders = {
   'Cache-Control': { description: 'Ask again before each use.', example: 'no-cache' },
 };
 
-/** A route that needs no key: its answer is built once, and a caller who has it gets a 304. */
-interface KeylessOperation {
+/** A route that needs no key: each answer is made once for a list, and a caller who has it gets a 304. */
+interface KeylessOperation<Asked> {
   readonly path: string;
   /** The steps before its last one, which is the last name. */
   readonly steps: readonly string[];
   readonly doc: Omit<RouteDoc, 'authenticated'>;
-  /** The fields of the head that `answerFor` reads. */
+  /** The fields of the head that `read` needs. */
   readonly headers?: readonly string[];
-  /** What it returns may not compute anything for each request. */
-  readonly answerFor: (services: GatewayServices) => (x: Exchange) => ValidatedReply | Refusal;
+  /** What the answer depends on, besides the list; few of them are kept, and no more than `answersMax`. */
+  readonly read?: (x: Exchange) => Judged<Asked>;
+  readonly answersMax?: number;
+  readonly make: (languages: Languages, services: GatewayServices, asked: Asked) => Reply;
 }
 
-export function keyless({ path, steps, doc, headers = [], answerFor }: KeylessOperation): ApiPart {
+export function keyless<Asked = undefined>(op: KeylessOperation<Asked>): ApiPart {
+  const { path, steps, doc, headers = [], read, answersMax, make } = op;
   const described = { ...doc, authenticated: false, answer: { ...doc.answer, headers: { ...doc.answer.headers, ...REVALIDATED } } };
+  const answerFor = cachedAnswers<ValidatedReply>(answersMax);
   return {
     routes: [{ method: 'GET', path, takesBody: false, steps, doc: described, revalidated: true }],
     steps(services) {
-      const find = answerFor(services);
       const run: HeadStep['run'] = (x) => {
-        const found = find(x);
-        return 'problem' in found ? found : unlessKnown(found, x.head.headers[IF_NONE_MATCH]);
+        const asked = read?.(x) as Judged<Asked>;
+        if (isRefusal(asked)) return asked;
+        const languages = services.languages();
+        const found = answerFor(languages, () => validated(make(languages, services, asked)), JSON.stringify(asked));
+        return unlessKnown(found, x.head.headers[IF_NONE_MATCH]);
       };
       return [{ kind: 'head', name: steps.at(-1)!, headers: [IF_NONE_MATCH, ...headers], run }];
     },

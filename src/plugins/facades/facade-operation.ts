@@ -4,7 +4,8 @@ import { chargeSlot, FORM_BODY_HEADERS, refusedCharge } from 'lingate';
 import type { Charge, Exchange, GatewayServices, Outcome, PluginHost, PluginRoute, Refusal, RouteDoc, Scope } from 'lingate';
 import { offerTo } from './api.ts';
 import type { ApiPart, CallerOffer } from './api.ts';
-import type { DefaultVariants } from './default-variants.ts';
+import type { DefaultVariants } from './codes.ts';
+import { isRefusal } from './members.ts';
 import type { Judged } from './members.ts';
 import { objectSchema, queryDocs } from './parameters.ts';
 import type { Described } from './parameters.ts';
@@ -30,8 +31,8 @@ export interface OperationDoc extends Partial<OperationRoute> {
   readonly routes?: readonly OperationRoute[];
   /** By default if the reference has a body. */
   readonly takesBody?: boolean;
-  /** As the members of the body, or for a GET as those of the query. */
-  readonly parameters: Described;
+  /** As the members of the body, or for a GET as those of the query; none by default. */
+  readonly parameters?: Described;
   readonly body?: Omit<NonNullable<RouteDoc['body']>, 'schema'> & Partial<Pick<NonNullable<RouteDoc['body']>, 'schema'>>;
   /** Of a route that takes a body besides the parameters, otherwise in their place. */
   readonly query?: RouteDoc['query'];
@@ -50,23 +51,25 @@ interface FacadeOperation<Read, Order> extends NamedOperation {
   /** The fields of the head that `read` needs. */
   readonly headers?: readonly string[];
   /** Parses the request, once. */
-  readonly read: (x: Exchange, services: GatewayServices) => Judged<Read> | Charge;
-  /** Again after the admission if the offer depends on the plan. A charge is a refusal's. */
-  readonly order: (read: Read, offer: CallerOffer, x: Exchange, services: GatewayServices) => Judged<Order> | Charge;
-  /** `undefined` for what costs nothing and has no length. */
-  readonly charge: (order: Order) => Charge | undefined;
+  readonly read: (x: Exchange, services: GatewayServices) => Judged<Read>;
+  /** What a request asks for that says nothing. */
+  readonly nothing: Order;
+  /** Completes the order, up to a refusal. Again after the admission if the offer depends on the plan. */
+  readonly judge: (order: Order, read: Read, offer: CallerOffer, x: Exchange, services: GatewayServices) => Refusal | undefined;
+  /** Also of a refused order, whose length counts if it is known. By default it costs nothing and has no length. */
+  readonly charge?: (order: Order) => Charge;
   readonly run: (order: Order, x: Exchange, services: GatewayServices) => Outcome | Promise<Outcome>;
 }
 
-export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: FacadeOperation<Read, Order>): ApiPart {
+export function operation<Read, Order extends object>(api: FacadeApi, host: PluginHost, op: FacadeOperation<Read, Order>): ApiPart {
   const slot = host.reserveSlot<Order>(op.name);
   const [reads, runs] = [`${api.name}-read-${op.name}`, `${api.name}-${op.name}`];
   const take = (x: Exchange, read: Read, services: GatewayServices): Charge | undefined => {
-    const order = op.order(read, offerTo(x, services, api.variants), x, services);
-    if ('problem' in order) return refusedCharge(order);
-    if (!('valid' in order)) return order;
-    x.set(slot, order.valid);
-    return op.charge(order.valid);
+    const order = { ...op.nothing };
+    const refusal = op.judge(order, read, offerTo(x, services, api.variants), x, services);
+    x.set(slot, order);
+    const charge = op.charge?.(order);
+    return refusal === undefined ? charge : refusedCharge(refusal, charge?.characters);
   };
   return {
     routes: routesOf(op, [...api.before, reads, 'admit', runs]),
@@ -76,13 +79,13 @@ export function operation<Read, Order>(api: FacadeApi, host: PluginHost, op: Fac
         name: reads,
         headers: op.headers ?? FORM_BODY_HEADERS,
         run(x) {
-          const found = op.read(x, services);
+          const read = op.read(x, services);
           // The bytes are no longer needed; a slow engine must not keep them in memory.
           x.body = 'none';
-          const charge = 'valid' in found ? take(x, found.valid, services) : 'problem' in found ? refusedCharge(found) : found;
+          const charge = isRefusal(read) ? refusedCharge(read) : take(x, read, services);
           // Answered after the admission, so that a revoked key and the rate limit come first.
           if (charge !== undefined) x.set(chargeSlot, charge);
-          if ('valid' in found) services.judgeAgain(x, (): Refusal | undefined => take(x, found.valid, services)?.refusal);
+          if (!isRefusal(read)) services.judgeAgain(x, (): Refusal | undefined => take(x, read, services)?.refusal);
           return undefined;
         },
       },
@@ -104,7 +107,7 @@ export function plainOperation(
 }
 
 function routesOf(op: NamedOperation, steps: readonly string[]): readonly PluginRoute[] {
-  const { parameters, body, query, answer, problems, tag, scope, takesBody, routes = [op as OperationRoute] } = op;
+  const { parameters = [], body, query, answer, problems, tag, scope, takesBody, routes = [op as OperationRoute] } = op;
   // The other examples belong to those of the body.
   const { examples: _examples, ...alone } = answer;
   return routes.map(({ at, summary, description, parameter, moreParameters }) => {

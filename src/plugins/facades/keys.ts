@@ -1,7 +1,7 @@
 // Finds a caller's key where other vendors' clients send it: a header, the query, or the body.
 import { FORM_BODY_HEADERS } from 'lingate';
 import type { BodyStep, Credential, DocumentServices, Exchange, GatewayServices, HeadStep, Refusal, Slot, TooManyValues } from 'lingate';
-import { readMembers } from './members.ts';
+import { isRefusal, readMembers } from './members.ts';
 import type { Judged, Members } from './members.ts';
 
 /** Where clients may send a key, besides the headers of every route, which come first. */
@@ -70,9 +70,9 @@ export function bodyKeyStep(
       if (outsideBody(x, sources, services) !== undefined) return undefined;
       const read = readMembers(x.head.headers, x.body, services.bodyBytesMax, tooMany);
       // A body that cannot be parsed may contain a key: "no key" would be misleading.
-      if ('problem' in read) return read;
+      if (isRefusal(read)) return read;
       x.set(slot, read);
-      const key = credentialOf(read.valid.get(member), services);
+      const key = credentialOf(read.get(member), services);
       return key.kind === 'missing' ? noKey : services.identify(x, key);
     },
   };

@@ -1,18 +1,11 @@
-// Names of languages in other languages than English, by the platform's own tables.
+// Names of languages in other languages than English, by the platform's own tables, and lists of
+// languages, each written once.
+import { LRUCache } from 'lru-cache';
 import type { Languages } from 'lingate';
-
-const SCRIPT = /^[A-Z]{4}$/;
-
-/** As BCP 47 spells it: `PT-BR` is `pt-BR`, `SR-LATN` `sr-Latn`. A bare `ZH` is simplified. */
-export function standardCode(code: string): string {
-  if (code === 'ZH') return 'zh-Hans';
-  const [base = '', part] = code.split('-');
-  if (part === undefined) return base.toLowerCase();
-  return `${base.toLowerCase()}-${SCRIPT.test(part) ? part.charAt(0) + part.slice(1).toLowerCase() : part}`;
-}
+import { standardCode } from './codes.ts';
 
 /** In the language of `locale`, as a line begins; `undefined` if the platform has none. */
-export type NameOf = (code: string) => string | undefined;
+type NameOf = (code: string) => string | undefined;
 
 /** `locale` is in BCP 47. Names that the platform does not have are `undefined`. */
 export function namesIn(locale: string): NameOf {
@@ -54,4 +47,19 @@ export function acceptedLocale(field: string | undefined): string {
     return script === undefined ? language : `${language}-${script}`;
   }
   return 'en';
+}
+
+/**
+ * Answers about a list of languages, of which the `max` used last are cached by their keys: routes
+ * that need no key must be cheap in a flood.
+ */
+export function cachedAnswers<T extends object>(max = 1): (languages: Languages, make: () => T, key?: string) => T {
+  const caches = new WeakMap<Languages, LRUCache<string, T>>();
+  return (languages, make, key = '') => {
+    const cache = caches.get(languages) ?? new LRUCache<string, T>({ max });
+    caches.set(languages, cache);
+    const one = cache.get(key) ?? make();
+    cache.set(key, one);
+    return one;
+  };
 }

@@ -5,14 +5,18 @@ import type { Body, FormBody, Refusal, TooManyValues } from 'lingate';
 /** Names and values as sent, unchecked. A Map has no inherited members. */
 export type Members = ReadonlyMap<string, unknown>;
 
-/** The valid value, or the refusal. */
-export type Judged<T> = { readonly valid: T } | Refusal;
+/** What was read, or the refusal. Never a value of a caller as it came: that could look like one. */
+export type Judged<T> = T | Refusal;
+
+export function isRefusal(judged: unknown): judged is Refusal {
+  return typeof judged === 'object' && judged !== null && 'problem' in judged;
+}
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 const NEITHER = refuse('validation_error', 'Content-Type: must be application/json or application/x-www-form-urlencoded.');
 const NOT_AN_OBJECT = refuse('validation_error', 'body: must be a JSON object or a form.');
 
-const NONE: Judged<Members> = { valid: new Map() };
+const NONE: Members = new Map();
 
 /** Repeated form fields are lists; without a body there are none. */
 export function readMembers(
@@ -29,36 +33,27 @@ export function readMembers(
   if (json.kind === 'refused') return json.refusal;
   const { value } = json;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return NOT_AN_OBJECT;
-  return { valid: new Map(Object.entries(value)) };
+  return new Map(Object.entries(value));
 }
 
 export function isJsonType(headers: Readonly<Record<string, string>>): boolean {
   return JSON_TYPE.test(headers['content-type'] ?? '');
 }
 
-/** A parameter's value; `undefined` if it is absent, empty or null. */
-export function chosen(members: Members, name: string): unknown {
-  const value = members.get(name);
-  return value === '' || value === null ? undefined : value;
-}
-
 /** Those of the query, repeated ones as lists. None of `names` may be in both. */
 export function withQuery(inBody: Members, query: string, names: readonly string[]): Judged<Members> {
-  if (query === '') return { valid: inBody };
+  if (query === '') return inBody;
   const inQuery = fromForm(readQuery(query));
-  if ('problem' in inQuery || inBody.size === 0) return inQuery;
-  const both = names.find((name) => inQuery.valid.has(name) && inBody.has(name));
+  if (isRefusal(inQuery) || inBody.size === 0) return inQuery;
+  const both = names.find((name) => inQuery.has(name) && inBody.has(name));
   if (both !== undefined) return refuse('validation_error', `${both}: must not be both in the query and in the body.`);
-  return { valid: new Map([...inQuery.valid, ...inBody]) };
+  return new Map([...inQuery, ...inBody]);
 }
 
 function fromForm(form: FormBody): Judged<Members> {
-  return form.kind === 'fields' ? { valid: grouped(form.fields) } : form.refusal;
-}
-
-function grouped(fields: readonly (readonly [name: string, value: string])[]): Members {
+  if (form.kind === 'refused') return form.refusal;
   const members = new Map<string, string | string[]>();
-  for (const [name, value] of fields) {
+  for (const [name, value] of form.fields) {
     const before = members.get(name);
     if (before === undefined) members.set(name, value);
     else if (typeof before === 'string') members.set(name, [before, value]);

@@ -1,6 +1,6 @@
 // The manual's table of other vendors' parameters, and whether each is served.
 import { parametersIn } from './parameters.ts';
-import type { Described } from './parameters.ts';
+import type { Described, ParameterDoc } from './parameters.ts';
 
 /** An operation of one version of a vendor's API. */
 export interface DescribedOperation {
@@ -26,9 +26,9 @@ export function rowsOf(parameters: Described, at = ''): readonly ParameterRow[] 
   });
 }
 
-function wordsOf(does: 'served' | 'refused' | 'nothing', but: readonly string[] | undefined): string {
-  if (does === 'nothing') return 'without effect';
-  return does === 'refused' && but !== undefined ? `refused, except ${but.map((one) => `\`${one}\``).join(', ')}` : does;
+function wordsOf(does: ParameterDoc['does'], but: readonly string[] | undefined): string {
+  if (does !== 'refused') return does === undefined ? 'served' : 'without effect';
+  return but === undefined ? does : `refused, except ${but.map((one) => `\`${one}\``).join(', ')}`;
 }
 
 /** Markdown: a section for each operation. The OpenAPI document has what served ones do. */

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Refusal } from 'lingate';
+import { isRefusal } from './members.ts';
 import type { Judged } from './members.ts';
 import type { QueryDoc } from './reference.ts';
 
@@ -9,8 +10,8 @@ import type { QueryDoc } from './reference.ts';
 export interface ParameterDoc {
   /** As the vendor spells it. */
   readonly name: string;
-  /** `served`: as the vendor does. `refused`: a 400 that names it. `nothing`: no effect. */
-  readonly does: 'served' | 'refused' | 'nothing';
+  /** `refused`: a 400 that names it. `nothing`: no effect. If absent, it is served as the vendor does. */
+  readonly does?: 'refused' | 'nothing';
   /** One or two sentences: what it does here, and which values there are. */
   readonly about: string;
   /** Of its value; a string if absent. Not for a parameter with `fields`. */
@@ -33,7 +34,7 @@ export type Described = readonly (ParameterDoc | { readonly check: unknown })[];
 /** In our terms: `means` is the order's member, `read` returns its value or refuses it. */
 type Served<Order, Rules> = {
   readonly [Member in keyof Order]: ParameterDoc & {
-    readonly does: 'served';
+    readonly does?: undefined;
     readonly means: Member;
     /** Only called for a value that is given. `order` has what the parameters before it mean. */
     readonly read: (value: unknown, named: string, order: Order, rules: Rules) => Judged<Order[Member]>;
@@ -47,8 +48,8 @@ interface Refused extends ParameterDoc {
 
 interface WithoutEffect<Rules> extends ParameterDoc {
   readonly does: 'nothing';
-  /** Finds mistakes in a value that has no effect; by default any value is fine. */
-  readonly faultOf?: (value: unknown, named: string, rules: Rules) => Refusal | undefined;
+  /** Finds mistakes in a value that has no effect: a refusal is one. By default any value is fine. */
+  readonly judge?: (value: unknown, named: string, rules: Rules) => unknown;
 }
 
 /**
@@ -56,10 +57,10 @@ interface WithoutEffect<Rules> extends ParameterDoc {
  *
  * @example
  * const PARAMETERS: readonly ParameterEntry<Order, Rules>[] = [
- *   { name: 'to', does: 'served', means: 'targetLang', about: 'The code of the target.', missing: () => NO_TARGET,
- *     read: (value, _named, _order, { languages }) => targetIn(value, languages) },
+ *   { name: 'to', means: 'targetLang', about: 'The code of the target.', missing: () => NO_TARGET,
+ *     read: (value, _named, _order, { languages }) => languages.target(value) ?? NO_TARGET },
  *   { check: ({ targetLang }, { languages }) => pairFault(targetLang, languages) },
- *   { name: 'model', does: 'nothing', about: '`nmt`; has no effect.', faultOf: (value, named) => oneOfWords(value, named, ['nmt']) },
+ *   { name: 'model', does: 'nothing', about: '`nmt`; has no effect.', judge: (value, named) => oneOf(value, named, ['nmt']) },
  *   { name: 'alignment', does: 'refused', but: ['false'], about: '`false`; others are refused.', refusal: (named) => notHere(named) },
  * ];
  *
@@ -109,22 +110,15 @@ function readOne<Order extends object, Rules>(
 ): Refusal | undefined {
   const isAbsent = parameter.mayBeEmpty === true ? value === undefined || value === null : !isGiven(value);
   if (isAbsent) return parameter.missing?.(named);
-  switch (parameter.does) {
-    case 'refused':
-      return isAccepted(value, parameter.but) ? undefined : parameter.refusal(named);
-    case 'nothing':
-      return parameter.faultOf?.(value, named, rules);
-    case 'served': {
-      const judged = parameter.read(value, named, order, rules);
-      if ('problem' in judged) return judged;
-      order[parameter.means] = judged.valid;
-      return undefined;
-    }
-  }
+  if (parameter.does === 'refused') return isAccepted(value, parameter.but) ? undefined : parameter.refusal(named);
+  const judged = parameter.does === 'nothing' ? parameter.judge?.(value, named, rules) : parameter.read(value, named, order, rules);
+  if (isRefusal(judged)) return judged;
+  if (parameter.does === undefined) order[parameter.means] = judged as Order[keyof Order];
+  return undefined;
 }
 
 /** Unused parameters come as null, empty texts, lists or objects, or lists of empty texts. */
-export function isGiven(value: unknown): boolean {
+function isGiven(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (Array.isArray(value)) return value.some((one) => one !== '');
   return typeof value !== 'object' || Object.keys(value).length > 0;
@@ -140,29 +134,27 @@ export function parametersIn(entries: Described): readonly ParameterDoc[] {
   return entries.filter((entry): entry is ParameterDoc => !('check' in entry));
 }
 
-/** Whether the reference has it: one that is always refused is only in the manual. */
-function isDocumented({ does, but }: ParameterDoc): boolean {
-  return does !== 'refused' || but !== undefined;
+/** Those in the reference: one that is always refused is only in the manual. */
+function documentedIn(entries: Described): readonly ParameterDoc[] {
+  return parametersIn(entries).filter(({ does, but }) => does !== 'refused' || but !== undefined);
 }
 
 /** The parameters as those of a query. */
 export function queryDocs(entries: Described): readonly QueryDoc[] {
-  return parametersIn(entries)
-    .filter(isDocumented)
-    .map((one) => ({
-      name: one.name,
-      description: one.about,
-      schema: one.schema ?? Type.String(),
-      ...(one.missing === undefined ? {} : { required: true }),
-      example: one.example,
-    }));
+  return documentedIn(entries).map(({ name, about: description, schema = Type.String(), missing, example }) => ({
+    name,
+    description,
+    schema,
+    required: missing === undefined ? undefined : true,
+    example,
+  }));
 }
 
 /** The parameters as the members of an object. */
 export function objectSchema(entries: Described, options: Readonly<Record<string, unknown>> = {}): TSchema {
-  const members = parametersIn(entries)
-    .filter(isDocumented)
-    .map((one) => [one.name, one.missing === undefined ? Type.Optional(schemaOf(one)) : schemaOf(one)] as const);
+  const members = documentedIn(entries).map(
+    (one) => [one.name, one.missing === undefined ? Type.Optional(schemaOf(one)) : schemaOf(one)] as const,
+  );
   return Type.Object(Object.fromEntries(members), options);
 }
 

@@ -33,8 +33,9 @@ export function judgeTexts(entries: readonly unknown[], { notText, half, none }:
     if (!entry.isWellFormed()) return half(index);
     characters += countCharacters(entry);
   }
-  const valid = { entries: entries as readonly string[], text: (entries as readonly string[]).filter((entry) => entry !== ''), characters };
-  return valid.text.length === 0 && none !== undefined ? none : { valid };
+  const all = entries as readonly string[];
+  const text = all.filter((entry) => entry !== '');
+  return text.length === 0 && none !== undefined ? none : { entries: all, text, characters };
 }
 
 /** Maps each text to the result for it: empty ones have none. */

@@ -3,11 +3,11 @@ import { KEY_MALFORMED, refuse, SOURCE_LANG_NEEDED, unknownAmong, UNKNOWN_KEY } 
 import type { Exchange, GatewayServices, PluginHost, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import type { TSchema } from 'typebox';
 import type { ApiPart } from '../facades/api.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import { standardCode, VendorCodes } from '../facades/codes.ts';
+import type { DefaultVariants } from '../facades/codes.ts';
 import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce } from '../facades/keys.ts';
 import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
-import { standardCode } from '../facades/language-names.ts';
-import { withQuery } from '../facades/members.ts';
+import { isRefusal, withQuery } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
 import { parametersIn, readAll } from '../facades/parameters.ts';
@@ -21,10 +21,8 @@ export const invalid = (detail: string): Refusal => refuse('validation_error', d
 /** Our codes that Google writes differently, not just in lower case. */
 const THEIRS: Readonly<Record<string, string>> = { ZH: 'zh-CN', 'ZH-HANS': 'zh-CN', 'ZH-HANT': 'zh-TW', NB: 'no', KMR: 'ku' };
 
-/** A canonical code in Google's spelling: `PT-BR` is `pt-BR`, `ZH` is `zh-CN`. */
-export function theirCode(code: string): string {
-  return THEIRS[code] ?? standardCode(code);
-}
+/** In Google's spelling `PT-BR` is `pt-BR`, and `ZH` is `zh-CN`. */
+export const CODES = new VendorCodes((code) => THEIRS[code] ?? standardCode(code));
 
 /** Status and name, the reason in one word, and the domain if it is not `global`. */
 type GoogleFailure = readonly [code: number, status: string, reason: string, domain?: 'usageLimits'];
@@ -155,14 +153,14 @@ export function googleApi(variants: DefaultVariants, where: KeyOptions, limit: T
       if (x.body === 'too_large') return refusedAs(`Request payload size exceeds the limit: ${bodyBytesMax} bytes.`, TOO_LARGE);
       const names = parametersIn(parameters).map(({ name }) => name);
       const sent = membersOnce(x, rules, bodyBytesMax);
-      const all = 'problem' in sent ? sent : withQuery(sent.valid, x.head.query, names);
-      if ('problem' in all) return all;
+      const all = isRefusal(sent) ? sent : withQuery(sent, x.head.query, names);
+      if (isRefusal(all)) return all;
       // Google's clients send every parameter, as null or an empty list if there is nothing in it.
-      const members = new Map([...all.valid].filter(([name, value]) => name === limit.name || !isEmpty(value)));
+      const members = new Map([...all].filter(([name, value]) => name === limit.name || !isEmpty(value)));
       const unknown = unknownAmong([...members.keys()], new Set([...COMMON_NAMES, ...names]));
       // Otherwise the answer would not be the requested one.
       if (unknown !== undefined) return invalid(`Unknown name: ${unknown}. Accepted are ${names.join(', ')}.`);
-      return readAll(COMMON, members, {}, undefined) ?? { valid: members };
+      return readAll(COMMON, members, {}, undefined) ?? members;
     },
   };
 }
@@ -199,5 +197,5 @@ export function textsParameter({ name, entriesMax, refusal }: TextsLimit, about:
     return entries.length > entriesMax ? refusal : judgeTexts(entries, faults);
   };
   const [schema, example] = [oneOrMore(entriesMax, ''), 'Hello, world!'];
-  return { name, does: 'served', means: 'texts', mayBeEmpty: true, about, schema, example, missing: () => none, read } as const;
+  return { name, means: 'texts', mayBeEmpty: true, about, schema, example, missing: () => none, read } as const;
 }

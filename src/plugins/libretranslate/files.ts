@@ -18,7 +18,7 @@ import type {
 import Type from 'typebox';
 import { answer, offerTo } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/codes.ts';
 import { answered, string } from '../facades/reference.ts';
 import { ApiKey, UPLOADING } from './libretranslate-api.ts';
 import { pairIn } from './translation.ts';
@@ -132,7 +132,7 @@ async function keep(x: Exchange, { fileName, bytes, fields }: ReadUpload, use: F
   const pair = pairIn(new Map(Object.entries(fields)), offerTo(x, services, variants));
   if ('problem' in pair) return pair;
   if (!documents.endings(x).includes(endingOf(fileName))) return NOT_SUPPORTED;
-  const stored = await documents.create(x, { fileName, bytes, ...pair.valid });
+  const stored = await documents.create(x, { fileName, bytes, ...pair });
   if ('problem' in stored) return stored;
   x.set(use.stored, stored);
   return undefined;

@@ -2,14 +2,12 @@
 // the description of the API.
 import Type from 'typebox';
 import type { Static } from 'typebox';
-import { validated } from 'lingate';
-import type { Languages, ValidatedReply } from 'lingate';
+import type { Languages } from 'lingate';
 import { answer, keyless } from '../facades/api.ts';
 import type { ApiPart } from '../facades/api.ts';
-import { lowerBase, madeOnce } from '../facades/default-variants.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import type { DefaultVariants } from '../facades/codes.ts';
 import { answered, arrayOf, shown, string } from '../facades/reference.ts';
-import { sourceCode, targetCode } from './libretranslate-api.ts';
+import { CODES } from './libretranslate-api.ts';
 
 type ListedLanguage = Static<typeof Listed>;
 
@@ -20,7 +18,6 @@ const Listed = Type.Object({
 });
 
 export function languageList(variants: DefaultVariants): ApiPart {
-  const listOf = madeOnce((languages) => validated(answer(listed(languages, variants))));
   return keyless({
     path: '/languages',
     steps: ['access-log', 'shed', 'libretranslate-languages'],
@@ -30,33 +27,23 @@ export function languageList(variants: DefaultVariants): ApiPart {
       tag: 'Languages',
       answer: answered('The list.', Type.Array(Listed), [{ code: 'en', name: 'English', targets: ['de', 'en', 'fr', 'pt-BR'] }]),
     },
-    answerFor: (services) => () => listOf(services.languages()),
+    make: (languages) => answer(listed(languages, variants)),
   });
 }
 
-/**
- * Clients have one list for both menus: each offered language with its targets. A language that is
- * only a target has none.
- */
+/** Each offered language with its targets, of which one that is only a target has none. */
 function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
-  const { all, sources, targets } = languages;
-  const regional = all.targets.filter(({ code }) => languages.source(code) === undefined);
-  const codes = [...all.sources, ...regional].map(({ code, name }) => ({ code: lowerBase(code), name }));
-  const resolved = codes.map(({ code }) => ({ code, target: targetCode(code, languages, variants) }));
-  const [from, to] = [new Set(sources.map(({ code }) => code)), new Set(targets.map(({ code }) => code))];
-  return codes.flatMap(({ code, name }, index) => {
-    const source = sourceCode(code, languages);
-    const target = resolved[index]!.target;
-    if ((source === undefined || !from.has(source)) && (target === undefined || !to.has(target))) return [];
-    const reachable = resolved.filter((one) => one.target !== undefined && source !== undefined && languages.offers(source, one.target));
-    return [{ code, name, targets: reachable.map((one) => one.code) }];
+  const offered = CODES.listed(languages, variants).filter(({ isSource, isTarget }) => isSource || isTarget);
+  const resolved = offered.map((one) => ({ ...one, target: CODES.target(one.theirs, languages, variants)?.code }));
+  return resolved.map(({ theirs, name }) => {
+    const source = CODES.source(theirs, languages);
+    const reachable = resolved.filter(({ target }) => source !== undefined && target !== undefined && languages.offers(source, target));
+    return { code: theirs, name, targets: reachable.map((one) => one.theirs) };
   });
 }
 
 /** Milliseconds that a page waits for the next key press before it requests a translation. */
 const PAUSE_MS = 500;
-
-type Offered = Pick<ListedLanguage, 'code' | 'name'>;
 
 const example = {
   charLimit: -1,
@@ -90,32 +77,24 @@ export function settings(variants: DefaultVariants): ApiPart {
       tag: 'Front ends',
       answer: shown('The settings.', SETTINGS_WORDS, example),
     },
-    answerFor(services) {
-      const { documents, engineCan } = services;
+    make(languages, { documents, engineCan }) {
       const supportedFilesFormat = documents?.endings().map((ending) => `.${ending}`) ?? [];
-      const files = { filesTranslation: documents !== undefined, supportedFilesFormat };
-      const settingsFor = madeOnce((languages) => settingsOf(languages, engineCan.detection, variants, files));
-      return () => settingsFor(services.languages());
+      const language = firstPair(listed(languages, variants), engineCan.detection);
+      return answer({ ...example, filesTranslation: documents !== undefined, supportedFilesFormat, language });
     },
   });
 }
 
-type Files = Pick<typeof example, 'filesTranslation'> & { readonly supportedFilesFormat: readonly string[] };
-
-function settingsOf(languages: Languages, detects: boolean, variants: DefaultVariants, files: Files): ValidatedReply {
-  const list = listed(languages, variants);
+/** The languages with which a page begins. */
+function firstPair(list: readonly ListedLanguage[], detects: boolean) {
   const first = (among: readonly ListedLanguage[]): ListedLanguage | undefined => among.find(({ code }) => code === 'en') ?? among[0];
+  const shownOf = (one: ListedLanguage | undefined) => one && { code: one.code, name: one.name };
   const reached = new Set(list.flatMap(({ targets }) => targets));
-  if (detects) return settingsWith(example.language.source, first(list.filter(({ code }) => reached.has(code))), files);
+  if (detects) return { source: example.language.source, target: shownOf(first(list.filter(({ code }) => reached.has(code)))) };
   // Without detection the source is preset to English, so the target must be another language.
   const source = first(list.filter(({ targets }) => targets.length > 0));
   const targets = list.filter(({ code }) => source?.targets.includes(code) === true);
-  return settingsWith(source, targets.find(({ code }) => code !== source?.code) ?? targets[0], files);
-}
-
-function settingsWith(source: Offered | undefined, target: Offered | undefined, files: Files): ValidatedReply {
-  const codeAndName = (one: Offered | undefined): Offered | undefined => one && { code: one.code, name: one.name };
-  return validated(answer({ ...example, ...files, language: { source: codeAndName(source), target: codeAndName(target) } }));
+  return { source: shownOf(source), target: shownOf(targets.find(({ code }) => code !== source?.code) ?? targets[0]) };
 }
 
 /** Clients such as Dialect compare it. */
@@ -140,12 +119,9 @@ export function specification(): ApiPart {
         { openapi: '3.1.0', info: { title: TITLE, version: '1' }, paths: {} },
       ),
     },
-    answerFor(services) {
-      const document = madeOnce(() => {
-        const { info, ...rest } = services.apiDocument('libretranslate');
-        return validated(answer({ ...rest, info: { ...(info as object), title: TITLE } }));
-      });
-      return () => document(services.languages());
+    make(_languages, services) {
+      const { info, ...rest } = services.apiDocument('libretranslate');
+      return answer({ ...rest, info: { ...(info as object), title: TITLE } });
     },
   });
 }

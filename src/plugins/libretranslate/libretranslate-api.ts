@@ -3,13 +3,12 @@
 import { problems, refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
 import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemCode, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import type { ApiPart } from '../facades/api.ts';
-import { sourceNamed, targetNamed } from '../facades/code-names.ts';
-import { lowerBase } from '../facades/default-variants.ts';
-import type { DefaultVariants } from '../facades/default-variants.ts';
+import { lowerBase, VendorCodes } from '../facades/codes.ts';
+import type { DefaultVariants } from '../facades/codes.ts';
 import type { FacadeApi } from '../facades/facade-operation.ts';
 import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce, uploadKeyStep } from '../facades/keys.ts';
 import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
-import { isJsonType, withQuery } from '../facades/members.ts';
+import { isJsonType, isRefusal, withQuery } from '../facades/members.ts';
 import type { Judged, Members } from '../facades/members.ts';
 import { optional } from '../facades/reference.ts';
 
@@ -105,10 +104,9 @@ export function libreTranslateApi(variants: DefaultVariants, { inBody, inQuery }
     members(x, { bodyBytesMax }) {
       const sent = membersOnce(x, rules, bodyBytesMax);
       const isJson = isJsonType(x.head.headers);
-      if ('problem' in sent || (isJson && sent.valid.size > 0)) return sent;
-      const all = withQuery(sent.valid, x.head.query, NAMES);
-      if ('problem' in all || isJson) return all;
-      return { valid: new Map([...all.valid].map(([name, value]) => [name, lineFeeds(value)])) };
+      if (isRefusal(sent) || (isJson && sent.size > 0)) return sent;
+      const all = withQuery(sent, x.head.query, NAMES);
+      return isRefusal(all) || isJson ? all : new Map([...all].map(([name, value]) => [name, lineFeeds(value)]));
     },
   };
 }
@@ -135,21 +133,8 @@ function withoutReturns(text: string): string {
   return bytes.toString('utf8', 0, length);
 }
 
-/** Codes that only this API has. */
-const ALIASES: ReadonlyMap<unknown, string> = new Map([
-  ['pb', 'PT-BR'],
-  ['zt', 'ZH-HANT'],
-]);
-
-/** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
-export function sourceCode(value: unknown, languages: Languages): string | undefined {
-  return sourceNamed(ALIASES.get(value) ?? value, languages);
-}
-
-/** The canonical target for a code; `undefined` if it is none. */
-export function targetCode(value: unknown, languages: Languages, variants: DefaultVariants): string | undefined {
-  return targetNamed(ALIASES.get(value) ?? value, languages, variants)?.code;
-}
+/** Two codes only this API has. */
+export const CODES = new VendorCodes(lowerBase, { pb: 'PT-BR', zt: 'ZH-HANT' });
 
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/;
 

@@ -1,58 +1,65 @@
 // POST /translate, in LibreTranslate's format or in DeepLX's, and POST /detect.
 import { NOTHING_CHOSEN, TRANSLATION_PROBLEMS } from 'lingate';
-import type { Exchange, Outcome, PluginHost, TextFormat, Translation, TranslationOptions } from 'lingate';
+import type { Exchange, Outcome, PluginHost, TextFormat, Translation } from 'lingate';
 import Type from 'typebox';
 import { answer, chargeFor, uncharged } from '../facades/api.ts';
 import type { ApiPart, CallerOffer } from '../facades/api.ts';
-import { lowerBase } from '../facades/default-variants.ts';
 import { operation } from '../facades/facade-operation.ts';
 import type { Judged, Members } from '../facades/members.ts';
-import { isGiven, objectSchema, readAll } from '../facades/parameters.ts';
+import { objectSchema, readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
 import { answered, oneOrMore, schemaOf, shown } from '../facades/reference.ts';
 import { judgeTexts, NO_TEXTS, inOrder, translateAll } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
-import { API_KEY, BODY_TYPES, invalid, missing, sourceCode, targetCode, TEXTS_MAX, tooMany } from './libretranslate-api.ts';
+import { API_KEY, BODY_TYPES, CODES, invalid, missing, TEXTS_MAX, tooMany } from './libretranslate-api.ts';
 import { unavailablePair, unsupported } from './libretranslate-api.ts';
 import type { LibreTranslateApi } from './libretranslate-api.ts';
 
 /** Engines report a language without a confidence; it is the one from which they translated. */
 const CONFIDENCE = 100;
 
-interface TextChoice extends Pick<TranslationOptions, 'sourceLang' | 'targetLang'> {
+interface Order {
   readonly texts: Texts;
+  readonly sourceLang: string | undefined;
+  readonly targetLang: string;
   readonly format: TextFormat;
   /** How many other translations are requested. */
   readonly alternatives: number;
+  isDeepLX: boolean;
+  /** Whether the texts came as a list. */
+  isList: boolean;
 }
-const NOTHING: TextChoice = { sourceLang: undefined, targetLang: '', texts: NO_TEXTS, format: 'text', alternatives: 0 };
+const NOTHING: Order = {
+  texts: NO_TEXTS,
+  sourceLang: undefined,
+  targetLang: '',
+  format: 'text',
+  alternatives: 0,
+  isDeepLX: false,
+  isList: false,
+};
 
-type Entry = ParameterEntry<TextChoice, CallerOffer>;
+type Entry = ParameterEntry<Order, CallerOffer>;
 
 /** Source and target by the names of LibreTranslate or DeepLX, and whether the pair is offered. */
 const pairNamed = (source: string, target: string, isRequired: boolean): readonly Entry[] => [
   {
     name: source,
-    does: 'served',
     means: 'sourceLang',
     about: `The code of the source language${isRequired ? ', or `auto`' : '; without it, or with `auto`'}: the engine detects it.`,
     ...(isRequired && { missing }),
-    read(value, named, _choice, { languages }) {
-      if (typeof value === 'string' && (isRequired ? value : value.toLowerCase()) === 'auto') return { valid: undefined };
-      const valid = sourceCode(value, languages);
-      return valid === undefined ? unsupported('invalid_source_lang', named, value) : { valid };
+    read(value, named, _order, { languages }) {
+      if (typeof value === 'string' && (isRequired ? value : value.toLowerCase()) === 'auto') return undefined;
+      return CODES.source(value, languages) ?? unsupported('invalid_source_lang', named, value);
     },
   },
   {
     name: target,
-    does: 'served',
     means: 'targetLang',
     about: 'The code of the target language; `en` and `pt` mean the variant that the operator has chosen.',
     missing: isRequired ? missing : (named) => unsupported('invalid_target_lang', named, undefined),
-    read(value, named, _choice, { languages, variants }) {
-      const valid = targetCode(value, languages, variants);
-      return valid === undefined ? unsupported('invalid_target_lang', named, value) : { valid };
-    },
+    read: (value, named, _order, { languages, variants }) =>
+      CODES.target(value, languages, variants)?.code ?? unsupported('invalid_target_lang', named, value),
   },
   {
     check: ({ sourceLang, targetLang }, { languages }) =>
@@ -63,9 +70,10 @@ const pairNamed = (source: string, target: string, isRequired: boolean): readonl
 const PAIR = pairNamed('source', 'target', true);
 
 /** The languages of a translation, of which both must be given. */
-export function pairIn(members: Members, offer: CallerOffer): Judged<Pick<TextChoice, 'sourceLang' | 'targetLang'>> {
-  const { texts: _texts, format: _format, alternatives: _alternatives, ...choice } = NOTHING;
-  return readAll(PAIR, members, choice as TextChoice, offer) ?? { valid: choice };
+export function pairIn(members: Members, offer: CallerOffer): Judged<Pick<Order, 'sourceLang' | 'targetLang'>> {
+  const order: Order = { ...NOTHING };
+  const refusal = readAll(PAIR, members, order, offer);
+  return refusal ?? { sourceLang: order.sourceLang, targetLang: order.targetLang };
 }
 
 const FAULTS = {
@@ -87,7 +95,6 @@ const WHOLE_NUMBER = /^\s*[+-]?\d{1,9}\s*$/;
 const PARAMETERS: readonly Entry[] = [
   {
     name: 'q',
-    does: 'served',
     means: 'texts',
     mayBeEmpty: true,
     about: `A text, or up to ${TEXTS_MAX}. In a form or the query, repeat it. Empty texts stay empty.`,
@@ -98,25 +105,23 @@ const PARAMETERS: readonly Entry[] = [
   ...PAIR,
   {
     name: 'format',
-    does: 'served',
     means: 'format',
     about: '`text` (the default), or `html` if the engine supports it.',
     read(value, _named, { sourceLang, targetLang }, { canFor }) {
-      if (value === 'text') return { valid: 'text' };
+      if (value === 'text') return 'text';
       if (value !== 'html') return invalid('this format is not supported: use text or html');
-      if (canFor(sourceLang, targetLang).formats.includes('html')) return { valid: 'html' };
+      if (canFor(sourceLang, targetLang).formats.includes('html')) return 'html';
       return invalid('html format is not supported by the engine of this service: send text');
     },
   },
   {
     name: 'alternatives',
-    does: 'served',
     means: 'alternatives',
     about: 'How many alternative translations are requested; there are none, so the list is empty.',
     schema: Type.Union([Type.Integer(), Type.String()]),
     read: (value) =>
       typeof value === 'number' || (typeof value === 'string' && WHOLE_NUMBER.test(value))
-        ? { valid: Number(value) }
+        ? Number(value)
         : invalid('Invalid request: alternatives parameter is not a number'),
   },
   API_KEY,
@@ -125,7 +130,6 @@ const PARAMETERS: readonly Entry[] = [
 const DEEPLX_PARAMETERS: readonly Entry[] = [
   {
     name: 'text',
-    does: 'served',
     means: 'texts',
     mayBeEmpty: true,
     about: 'The text.',
@@ -135,14 +139,11 @@ const DEEPLX_PARAMETERS: readonly Entry[] = [
   ...pairNamed('source_lang', 'target_lang', false),
   {
     name: 'tag_handling',
-    does: 'served',
     means: 'format',
     about: '`html` or `xml`, if the engine supports it.',
-    read(value, _named, { sourceLang, targetLang }, { canFor }) {
-      const valid = canFor(sourceLang, targetLang).formats.find((known) => known === value && known !== 'text');
-      if (valid !== undefined) return { valid };
-      return invalid('tag_handling is not supported: use html or xml, if the engine of this service supports it');
-    },
+    read: (value, _named, { sourceLang, targetLang }, { canFor }) =>
+      canFor(sourceLang, targetLang).formats.find((known) => known === value && known !== 'text') ??
+      invalid('tag_handling is not supported: use html or xml, if the engine of this service supports it'),
   },
   API_KEY,
 ];
@@ -175,22 +176,6 @@ const Answers = Type.Union([
   { ...schemaOf([DEEPLX], WORDS), title: 'DeepLX' },
 ]);
 
-interface Order {
-  readonly choice: TextChoice;
-  readonly isDeepLX: boolean;
-  /** Whether the texts came as a list. */
-  readonly isList: boolean;
-}
-
-/** A request in either format. */
-function orderOf(members: Members, offer: CallerOffer): Judged<Order> {
-  // LibreTranslate's requests always have `q`.
-  const isDeepLX = !members.has('q') && members.has('text');
-  const choice: TextChoice = { ...NOTHING };
-  const refusal = readAll(isDeepLX ? DEEPLX_PARAMETERS : PARAMETERS, members, choice, offer);
-  return refusal ?? { valid: { choice, isDeepLX, isList: Array.isArray(members.get('q')) } };
-}
-
 export function translation(api: LibreTranslateApi, host: PluginHost): ApiPart {
   return operation<Members, Order>(api, host, {
     name: 'translation',
@@ -217,19 +202,25 @@ export function translation(api: LibreTranslateApi, host: PluginHost): ApiPart {
     },
     problems: TRANSLATION_PROBLEMS,
     read: (x, services) => api.members(x, services),
-    order: orderOf,
-    charge: ({ choice }) => chargeFor(choice.texts.characters),
+    nothing: NOTHING,
+    judge(order, members, offer) {
+      // LibreTranslate's requests always have `q`.
+      order.isDeepLX = !members.has('q') && members.has('text');
+      order.isList = Array.isArray(members.get('q'));
+      return readAll(order.isDeepLX ? DEEPLX_PARAMETERS : PARAMETERS, members, order, offer);
+    },
+    charge: ({ texts }) => chargeFor(texts.characters),
     async run(order, x, services) {
-      const { sourceLang, targetLang, format, texts } = order.choice;
+      const { sourceLang, targetLang, format, texts, isDeepLX } = order;
       const options = { ...NOTHING_CHOSEN, sourceLang, targetLang, format };
       const found = await translateAll(services, x, { text: texts.text, options, glossaryId: undefined });
       if (found.kind !== 'translated') return found;
-      return order.isDeepLX ? deepLXAnswer(x, order.choice, found.translations) : answerOf(order, found.translations);
+      return isDeepLX ? deepLXAnswer(x, order, found.translations) : answerOf(order, found.translations);
     },
   });
 }
 
-function answerOf({ isList, choice: { texts, sourceLang, alternatives } }: Order, translations: readonly Translation[]): Outcome {
+function answerOf({ isList, texts, sourceLang, alternatives }: Order, translations: readonly Translation[]): Outcome {
   const all = inOrder(texts.entries, translations, (one) => one);
   const detected = sourceLang === undefined ? detectedOf(all) : undefined;
   const translated = all.map((one) => one?.text ?? '');
@@ -245,11 +236,11 @@ function answerOf({ isList, choice: { texts, sourceLang, alternatives } }: Order
 function detectedOf(all: readonly (Translation | undefined)[]): readonly object[] | undefined {
   const first = all.find((one) => one?.detectedSourceLanguage !== undefined)?.detectedSourceLanguage;
   if (first === undefined) return undefined;
-  return all.map((one) => ({ confidence: CONFIDENCE, language: lowerBase(one?.detectedSourceLanguage ?? first) }));
+  return all.map((one) => ({ confidence: CONFIDENCE, language: CODES.theirs(one?.detectedSourceLanguage ?? first) }));
 }
 
 /** There is no translation of an empty text. */
-function deepLXAnswer(x: Exchange, { sourceLang, targetLang }: TextChoice, [only]: readonly Translation[]): Outcome {
+function deepLXAnswer(x: Exchange, { sourceLang, targetLang }: Order, [only]: readonly Translation[]): Outcome {
   return answer({
     code: 200,
     id: numberOf(x.id),
@@ -267,33 +258,36 @@ function numberOf(requestId: string): number {
   return Array.from(requestId.slice(-10)).reduce((sum, digit) => sum * 32 + digits.indexOf(digit), 0);
 }
 
+const DETECTION_PARAMETERS: readonly ParameterEntry<Pick<Order, 'texts'>, CallerOffer>[] = [
+  { name: 'q', means: 'texts', about: 'The text.', missing, read: (value) => textsOf(value, true) },
+  API_KEY,
+];
+
+const CANNOT = invalid('The engine of this service does not detect languages: name the source of each translation');
+
 export function detection(api: LibreTranslateApi, host: PluginHost): ApiPart {
-  return operation<Members, Texts>(api, host, {
+  return operation<Members, Pick<Order, 'texts'>>(api, host, {
     name: 'detection',
     tag: 'Languages',
     scope: 'translate:text',
     at: 'POST /detect',
     summary: 'Detect a language',
     description: 'Detects the language of a text from its beginning. It counts towards the request rate and costs nothing.',
-    parameters: [{ name: 'q', does: 'served', about: 'The text.', missing }, API_KEY],
+    parameters: DETECTION_PARAMETERS,
     body: { description: 'The text.', example: { q: 'Bonjour tout le monde' }, contentTypes: BODY_TYPES },
     answer: shown('The language, or an empty list if the engine cannot detect it.', WORDS, [{ confidence: CONFIDENCE, language: 'fr' }]),
     problems: ['text_too_long', 'engine_unavailable'],
     read: (x, services) => api.members(x, services),
-    order(members, _offer, x, services) {
-      if (!services.engineCanFor(x).detection) {
-        return invalid('The engine of this service does not detect languages: name the source of each translation');
-      }
-      const q = members.get('q');
-      return isGiven(q) ? textsOf(q, true) : missing('q');
-    },
-    charge: ({ characters }) => uncharged(characters),
-    async run({ text }, x, services) {
+    nothing: { texts: NO_TEXTS },
+    judge: (order, members, offer, x, services) =>
+      services.engineCanFor(x).detection ? readAll(DETECTION_PARAMETERS, members, order, offer) : CANNOT,
+    charge: ({ texts }) => uncharged(texts.characters),
+    async run({ texts }, x, services) {
       // A list is treated as one text: clients that send one have split a document.
-      const found = await services.detect(x, [text.join('\n')]);
+      const found = await services.detect(x, [texts.text.join('\n')]);
       if (found.kind !== 'detected') return found;
       const [language] = found.languages;
-      return answer(language === undefined ? [] : [{ confidence: CONFIDENCE, language: lowerBase(language) }]);
+      return answer(language === undefined ? [] : [{ confidence: CONFIDENCE, language: CODES.theirs(language) }]);
     },
   });
 }

@@ -13,4 +13,4 @@ export { TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts'
 export { dayOfDate, daysOfMonth, monthOf } from '../../../src/domain/usage-days.ts';
 export { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
 export { isLoopback } from '../../../src/config/network-address.ts';
-export { ulidOf, uuidOf } from '../../../src/plugins/deepl-v2/glossary-answer.ts';
+export { ulidOf, uuidOf } from '../../../src/plugins/deepl-v2/glossary-model.ts';

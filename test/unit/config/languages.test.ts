@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Languages } from '../../../src/domain/languages.ts';
-import { sourceCode, targetCode, theirCode as azureCode } from '../../../src/plugins/azure-v3/azure-api.ts';
-import { sourceNamed, targetNamed } from '../../../src/plugins/facades/code-names.ts';
-import { theirCode as googleCode } from '../../../src/plugins/google/google-api.ts';
+import { CODES as AZURE } from '../../../src/plugins/azure-v3/azure-api.ts';
+import { CODES as GOOGLE } from '../../../src/plugins/google/google-api.ts';
+import { CODES as LIBRETRANSLATE } from '../../../src/plugins/libretranslate/libretranslate-api.ts';
 import { loaded } from '../../support/written-file.ts';
 
 const SOURCES = 'AR BG CS DA DE EL EN ES ET FI FR GA HE HR HU ID IT JA KO LT LV MT NB NL PL PT RO RU SK SL SV TH TR UK VI ZH'.split(' ');
@@ -64,17 +64,13 @@ describe('the longer list', () => {
   test('is understood in every vendor’s codes, and told in them', () => {
     const all = longer();
     const variants = { EN: 'EN-GB', PT: 'PT-PT' };
-    for (const { code } of all.targets) {
-      expect([code, targetNamed(googleCode(code), all, variants)?.code]).toEqual([code, code]);
-      expect([code, targetCode(azureCode(code), all, variants)?.targetLang]).toEqual([code, code]);
-    }
-    for (const { code } of all.sources) {
-      expect([code, sourceNamed(googleCode(code), all)]).toEqual([code, code]);
-      expect([code, sourceCode(azureCode(code), all)]).toEqual([code, code]);
+    for (const codes of [AZURE, GOOGLE, LIBRETRANSLATE]) {
+      for (const { code } of all.targets) expect([code, codes.target(codes.theirs(code), all, variants)?.code]).toEqual([code, code]);
+      for (const { code } of all.sources) expect([code, codes.source(codes.theirs(code), all)]).toEqual([code, code]);
     }
     // Kurdish is another one at Azure.
-    expect([targetNamed('ku', all, variants)?.code, targetCode('ku', all, variants)?.targetLang]).toEqual(['KMR', 'CKB']);
-    for (const code of ['zh-TW', 'zh-Hant', 'zh-cht', 'zh-HK']) expect(targetNamed(code, all, variants)?.code).toBe('ZH-HANT');
+    expect([GOOGLE, AZURE].map((codes) => codes.target('ku', all, variants)?.code)).toEqual(['KMR', 'CKB']);
+    for (const code of ['zh-TW', 'zh-Hant', 'zh-cht', 'zh-HK']) expect(GOOGLE.target(code, all, variants)?.code).toBe('ZH-HANT');
   });
 });
 

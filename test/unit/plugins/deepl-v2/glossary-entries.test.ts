@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { entriesTsv, parseEntries } from '../../../../src/plugins/deepl-v2/glossary-entries.ts';
+import { isRefusal } from '../../../../src/plugins/facades/members.ts';
 import type { EntriesFormat } from '../../../../src/plugins/deepl-v2/glossary-entries.ts';
 
 const fits = (source: string, target: string): boolean => source.toLowerCase() === 'en' && target.toLowerCase() === 'de';
@@ -9,7 +10,7 @@ const fits = (source: string, target: string): boolean => source.toLowerCase() =
 /** The entries, or the refusal's detail. */
 function parsed(text: string, format: EntriesFormat): unknown {
   const judged = parseEntries(text, format, fits);
-  return 'valid' in judged ? judged.valid : judged.problem.detail;
+  return isRefusal(judged) ? judged.problem.detail : judged;
 }
 
 describe('accepted', () => {

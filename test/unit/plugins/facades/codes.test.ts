@@ -1,7 +1,7 @@
 // Codes of other APIs and ours: names of the same language, regions, and Chinese, whose scripts must not be mixed up.
 import { describe, expect, test } from 'vitest';
 import { Languages } from '../../../../src/domain/languages.ts';
-import { sourceNamed, targetNamed } from '../../../../src/plugins/facades/code-names.ts';
+import { CODES as GOOGLE } from '../../../../src/plugins/google/google-api.ts';
 
 const VARIANTS = { EN: 'EN-GB', PT: 'PT-PT' };
 const SOURCES = ['EN', 'DE', 'HE', 'NB', 'PT', 'ZH', 'FIL', 'JV'];
@@ -44,7 +44,7 @@ describe('a target', () => {
     ['zh-SG', 'ZH'],
     ['zh-Hans-CN', 'ZH'],
   ])('%s is %s', (code, ours) => {
-    expect(targetNamed(code, languages, VARIANTS)?.code).toBe(ours);
+    expect(GOOGLE.target(code, languages, VARIANTS)?.code).toBe(ours);
   });
 
   test.each([
@@ -71,11 +71,11 @@ describe('a target', () => {
     1,
     null,
   ])('%.20j is not accepted', (code) => {
-    expect(targetNamed(code, languages, VARIANTS)?.code).toBeUndefined();
+    expect(GOOGLE.target(code, languages, VARIANTS)?.code).toBeUndefined();
   });
 
   test('is found by a name that the answer can repeat', () => {
-    const name = (code: string): string | undefined => targetNamed(code, languages, VARIANTS)?.name;
+    const name = (code: string): string | undefined => GOOGLE.target(code, languages, VARIANTS)?.name;
     expect(['zh-cn', 'no', 'de-AT', 'en', 'pt-br'].map(name)).toEqual(['ZH-HANS', 'NB', 'DE', 'EN', 'PT-BR']);
   });
 
@@ -84,8 +84,8 @@ describe('a target', () => {
     ['ZH-HANT', 'ZH-HANT'],
   ])('traditional Chinese is %s if the list has that', (listed, ours) => {
     for (const code of ['zh-TW', 'zh-Hant', 'zh-HK', 'zh-CHT', 'zh-MO', 'zh-Hant-HK'])
-      expect(targetNamed(code, languagesWith(listed), VARIANTS)?.code).toBe(ours);
-    expect(targetNamed('zh-CN', languagesWith(listed), VARIANTS)?.code).toBe('ZH');
+      expect(GOOGLE.target(code, languagesWith(listed), VARIANTS)?.code).toBe(ours);
+    expect(GOOGLE.target('zh-CN', languagesWith(listed), VARIANTS)?.code).toBe('ZH');
   });
 });
 
@@ -103,6 +103,14 @@ test('a variant as a source stands for its base code', () => {
     ['xx', undefined],
     [undefined, undefined],
   ]) {
-    expect([code, sourceNamed(code, languages)]).toEqual([code, ours]);
+    expect([code, GOOGLE.source(code, languages)]).toEqual([code, ours]);
   }
+});
+
+test('the code of a language in an answer means the same language in a request', () => {
+  const all = languagesWith('ZH-TW', 'ZH-HANT');
+  const answered = ['ZH', 'NB', 'HE', 'PT-BR', 'DE', 'FIL', 'ZH-HANT'].map((code) => GOOGLE.theirs(code));
+  expect(answered).toEqual(['zh-CN', 'no', 'he', 'pt-BR', 'de', 'fil', 'zh-TW']);
+  for (const code of TARGETS) expect(GOOGLE.target(GOOGLE.theirs(code), all, VARIANTS)?.code).toBe(code);
+  for (const code of SOURCES) expect(GOOGLE.source(GOOGLE.theirs(code), all)).toBe(code);
 });

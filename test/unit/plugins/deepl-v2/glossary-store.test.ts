@@ -2,8 +2,8 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
-import { CHANGING } from '../../../../src/plugins/deepl-v2/glossary-answer.ts';
-import { GlossaryChanges } from '../../../../src/plugins/deepl-v2/glossary-change.ts';
+import { addEntries, CHANGING, putDictionary } from '../../../../src/plugins/deepl-v2/glossary-store.ts';
+import type { GlossaryPlace } from '../../../../src/plugins/deepl-v2/glossary-store.ts';
 import type { GlossaryStore } from '../../../../src/ports/glossary-store.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
@@ -25,7 +25,8 @@ beforeEach(async () => {
   await store.create({ glossaryId, teamId, name: 'Terms', dictionaries: [dictionary] });
 });
 
-const changes = (glossaries = store): GlossaryChanges => new GlossaryChanges(glossaries, ulid);
+/** The glossary, for the changes of a process. */
+const inProcess = (glossaries = store): GlossaryPlace => ({ glossaries, newId: ulid, teamId, glossaryId, running: new Map() });
 
 /** The glossary's entries by pair. */
 async function entriesByPair(): Promise<Readonly<Record<string, unknown>>> {
@@ -52,11 +53,9 @@ function membersOf(glossaries: GlossaryStore): GlossaryStore {
 
 describe('many changes', () => {
   test('from two processes at once are all applied', async () => {
-    const processes = [changes(), changes()];
+    const processes = [inProcess(), inProcess()];
     const terms = Array.from({ length: 60 }, (_, i) => `term ${i}`);
-    const all = terms.map((term, i) =>
-      processes[i % 2]!.merge(teamId, glossaryId, additions(draft(i % 3 === 0 ? 'DE' : 'PT', { [term]: 'x' }))),
-    );
+    const all = terms.map((term, i) => addEntries(processes[i % 2]!, additions(draft(i % 3 === 0 ? 'DE' : 'PT', { [term]: 'x' }))));
     for (const changed of await Promise.all(all)) expect(changed).not.toHaveProperty('problem');
     const { 'EN PT-BR': pt, 'EN DE': de } = await entriesByPair();
     expect(Object.keys({ ...(pt as object), ...(de as object) }).toSorted()).toEqual(['first', ...terms].toSorted());
@@ -65,8 +64,8 @@ describe('many changes', () => {
   test('within one process wait for each other, so that none has to be repeated', async () => {
     let written = 0;
     const counting = { ...membersOf(store), change: (change: Parameters<GlossaryStore['change']>[0]) => (written++, store.change(change)) };
-    const one = changes(counting);
-    await Promise.all(Array.from({ length: 20 }, (_, i) => one.merge(teamId, glossaryId, additions(draft('PT', { [`term ${i}`]: 'x' })))));
+    const one = inProcess(counting);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => addEntries(one, additions(draft('PT', { [`term ${i}`]: 'x' })))));
     expect(written).toBe(20);
   });
 
@@ -81,7 +80,7 @@ describe('many changes', () => {
         return found;
       },
     };
-    expect(await changes(restless).replace(teamId, glossaryId, draft('DE', { a: 'b' }))).toBe(CHANGING);
+    expect(await putDictionary(inProcess(restless), draft('DE', { a: 'b' }))).toBe(CHANGING);
     expect(looks).toBeLessThan(100);
     expect(await entriesByPair()).toEqual({ 'EN PT-BR': { first: '0' } });
   });
