@@ -7,7 +7,7 @@ import { liveReport } from '../admin/operations/live.ts';
 import { Operators, RecentFailures } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/audit-entries.ts';
 import type { Config } from '../config/config.ts';
-import { oidcSettings, adminOperators } from '../config/secrets.ts';
+import type { Secrets } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
 import type { ConsoleOidc } from '../console/console-route.ts';
 import { OidcAttempts } from '../console/oidc-attempts.ts';
@@ -41,27 +41,19 @@ interface AdminSideOptions extends OpenOperators, Pick<OperatorSideOptions, 'sto
 }
 
 /** `undefined` if admin API and console are off. Rejects with a `ConfigError`. */
-export async function openOperators(config: Config): Promise<OpenOperators | undefined> {
-  const listed = adminOperators(config, process.env);
+export async function openOperators({ file }: Config, { operators: listed, oidc: settings }: Secrets): Promise<OpenOperators | undefined> {
   if (listed === undefined) return undefined;
-  const oidc = await openOidc(config);
+  const oidc = await openOidc(file, settings);
   return { operators: new Operators(listed, oidc?.settings), oidc };
 }
 
-/**
- * Reads a new configuration's operators, and returns what puts them in effect. A provider, and the
- * console's URL, are decided at startup. Throws a `ConfigError`.
- */
-export function readOperators(open: OpenOperators | undefined, next: Config): () => void {
-  if (open === undefined) return () => undefined;
+/** Puts a new configuration's operators in effect. A provider, and the console's URL, are decided at startup. */
+export function replaceOperators(open: OpenOperators | undefined, { operators: listed, oidc: settings }: Secrets): void {
+  if (open === undefined) return;
   const { operators, oidc } = open;
-  const listed = adminOperators(next, process.env);
-  const settings = oidc && { ...(oidcSettings(next, process.env) ?? oidc.settings), consoleUrl: oidc.settings.consoleUrl };
-  return () => {
-    if (oidc !== undefined && settings !== undefined) oidc.settings = settings;
-    // Without the section everything stays as it is.
-    if (listed !== undefined) operators.replace(listed, settings);
-  };
+  if (oidc !== undefined) oidc.settings = { ...(settings ?? oidc.settings), consoleUrl: oidc.settings.consoleUrl };
+  // Without the section everything stays as it is.
+  if (listed !== undefined) operators.replace(listed, oidc?.settings);
 }
 
 /** `now` is a monotonic clock, `nowMs` the time of this process that is believed. */

@@ -19,32 +19,25 @@ export function flushWithinMs(leftMs: number): number {
   return Math.max(0, Math.min(FLUSH_MS, leftMs - AFTER_FLUSH_MS));
 }
 
-/** Whether it could be opened. `undefined` without `otel`. Rejects with a `ConfigError`. */
-export async function judgeTelemetry(config: Config, env: Environment): Promise<OtelSettings | undefined> {
-  const settings = otelSettings(config, env);
+/** The settings, with which it could be opened. `undefined` without `otel`. Rejects with a `ConfigError`. */
+export async function judgeTelemetry(
+  config: Config,
+  env: Environment,
+  headers: OtelSettings['headers'],
+): Promise<OtelSettings | undefined> {
+  const settings = otelSettings(config, env, headers);
   if (settings === undefined) return undefined;
   const { tryTelemetry } = await import('../telemetry/open-telemetry.ts');
-  await inSection(config, () => tryTelemetry(settings));
+  const fault = await tryTelemetry(settings);
+  if (fault !== undefined) throw new ConfigError([`${labelOf(config.file)}: otel: ${fault}`]);
   return settings;
 }
 
-/** `undefined` without `otel`. Rejects with a `ConfigError`. */
 export async function openTelemetryOf(
-  config: Config,
+  settings: OtelSettings | undefined,
   options: Omit<TelemetryOptions, 'settings' | 'version'>,
 ): Promise<Telemetry | undefined> {
-  const settings = otelSettings(config, process.env);
   if (settings === undefined) return undefined;
   const { openTelemetry } = await import('../telemetry/open-telemetry.ts');
-  return inSection(config, () => openTelemetry({ ...options, settings, version: versionOf() }));
-}
-
-/** What is missing is a fault of the section. */
-async function inSection<T>({ file }: Config, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'TelemetryError') throw error;
-    throw new ConfigError([`${labelOf(file)}: otel: ${error.message}`]);
-  }
+  return openTelemetry({ ...options, settings, version: versionOf() });
 }

@@ -1,7 +1,6 @@
 // The documents of one process: where they are stored, the steps of their routes, and their worker.
 import { SECOND_MS } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { documentsSecret } from '../config/secrets.ts';
 import { Exchange, NO_CALLER } from '../core/exchange.ts';
 import { CLIENT_CLOSED } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -33,8 +32,7 @@ import type { Opened } from './parts.ts';
 type OpenDocuments = Awaited<ReturnType<typeof openDocuments>>;
 
 /** Rejects with a `ConfigError`. */
-export async function openDocuments({ config, store, nowMs, output: { log }, metrics, down }: Opened) {
-  const secret = documentsSecret(config, process.env);
+export async function openDocuments({ config, secrets: { documents: secret }, store, nowMs, output: { log }, metrics, down }: Opened) {
   if (config.documents === undefined || secret === undefined) return undefined;
   const { folder } = config.documents;
   const directory = folder === undefined ? undefined : await openFolder(folder);

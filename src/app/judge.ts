@@ -1,6 +1,6 @@
 // Checks a whole configuration before anything is opened: plugins, routes, engines, secrets, files.
 import { isAbsolute } from 'node:path';
-import { documentsSecret, adminOperators, eventsSecret, oidcSettings } from '../config/secrets.ts';
+import { secretsOf, sourcesOf } from '../config/secrets.ts';
 import type { Config } from '../config/config.ts';
 import { assertFaultless, ConfigError, labelOf, linesOf } from '../config/config-error.ts';
 import type { Fault } from '../config/config-error.ts';
@@ -42,18 +42,11 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const judgeable =
     known === undefined ? { ...config, engines: config.engines.filter(({ protocol }) => builtInProtocols.has(protocol)) } : config;
   const engines = await faults.of(() => setUpEngines(judgeable, (known ?? NO_PLUGINS).engines, env));
-  const forward = await faults.of(() =>
-    forwardSettings(
-      config.forward,
-      [...own, ...(rows ?? [])].map(({ path }) => path),
-      { env, file: config.file, files: config.sources.files },
-    ),
-  );
-  const operators = await faults.of(() => adminOperators(config, env));
-  await faults.of(() => openOidc(config, env));
-  await faults.of(() => eventsSecret(config, env));
-  await faults.of(() => documentsSecret(config, env));
-  const otel = await faults.of(() => judgeTelemetry(config, env));
+  const secrets = await faults.of(() => secretsOf(config.raw, sourcesOf(config, env)));
+  const paths = [...own, ...(rows ?? [])].map(({ path }) => path);
+  const forward = await faults.of(() => forwardSettings(config, secrets?.forwardHeaders, paths));
+  await faults.of(() => openOidc(config.file, secrets?.oidc));
+  const otel = await faults.of(() => judgeTelemetry(config, env, secrets?.otelHeaders));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
   if (config.tls !== undefined && !missing.some(({ path }) => path.startsWith('tls.'))) {
     const { tlsOf } = await import('./certificate.ts');
@@ -67,7 +60,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
     await plugins?.close();
     throw new ConfigError(lines, faults.flagsOnly);
   }
-  return { plugins: plugins!, engines: engines!, forward: forward!, operators, otel };
+  return { plugins: plugins!, engines: engines!, forward: forward!, secrets: secrets!, otel };
 }
 
 /**
@@ -77,8 +70,8 @@ export async function judge(config: Config, env: Environment = process.env, log?
 export async function judgeSecrets(config: Config, env: Environment): Promise<void> {
   const faults = new FoundFaults(config);
   await faults.of(() => withEngines(config, env, () => Promise.resolve()));
-  await faults.of(() => forwardSettings(config.forward, [], { env, file: config.file, files: config.sources.files }));
-  for (const read of [adminOperators, oidcSettings, eventsSecret, documentsSecret, otelSettings]) await faults.of(() => read(config, env));
+  await faults.of(() => secretsOf(config.raw, sourcesOf(config, env)));
+  await faults.of(() => otelSettings(config, env));
   if (faults.lines.length > 0) throw new ConfigError(faults.lines);
 }
 

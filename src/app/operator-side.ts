@@ -9,7 +9,8 @@ import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { formatNetworkAddress, isLoopback } from '../config/network-address.ts';
 import type { NetworkAddress } from '../config/network-address.ts';
-import { eventsSecret } from '../config/secrets.ts';
+import { secretsOf, sourcesOf } from '../config/secrets.ts';
+import type { Secrets } from '../config/secrets.ts';
 import { appsWhileOff } from '../console/console-off.ts';
 import type { Teardown } from './until-stopped.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
@@ -27,7 +28,7 @@ import type { Store } from '../ports/store.ts';
 import type { TeamsNearLimits } from '../runtime/team-watch.ts';
 import { EventSender, postWebhook, SEND_MS } from '../runtime/event-sender.ts';
 import { TeamWatch } from '../runtime/team-watch.ts';
-import { adminApps, openOperators, readOperators } from './admin-side.ts';
+import { adminApps, openOperators, replaceOperators } from './admin-side.ts';
 import type { OpenOperators } from './admin-side.ts';
 import { apiOptions, publicUrl, serverUrlOf } from './api-description.ts';
 import { withUsableTls } from './certificate.ts';
@@ -41,6 +42,7 @@ import type { ReloadReport, Reloads } from './reload.ts';
 /** What the operator's side needs of the rest of the gateway. */
 export interface OperatorSideOptions {
   readonly config: Config;
+  readonly secrets: Secrets;
   readonly log: Log;
   readonly down: Teardown;
   readonly listener: OpsListener;
@@ -80,7 +82,7 @@ export class OperatorSide {
 
   /** Rejects with a `ConfigError` or `ListenError`. */
   static async open(options: OperatorSideOptions): Promise<OperatorSide> {
-    const side = new OperatorSide(options, await openOperators(options.config));
+    const side = new OperatorSide(options, await openOperators(options.config, options.secrets));
     options.listener.show(side.#content());
     // Before what it shows.
     options.down.add('ops listener', () => options.listener.close());
@@ -112,11 +114,11 @@ export class OperatorSide {
    */
   reload(next: Config): readonly string[] {
     for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
-    const replaceOperators = readOperators(this.#operators, next);
+    const secrets = secretsOf(next.raw, sourcesOf(next, process.env));
     const { config: applied, waiting } = reloadOf(this.config, next);
     const usable = withUsableTls(this.config, applied, this.#options.log);
     this.#options.processes.replace(usable);
-    replaceOperators();
+    replaceOperators(this.#operators, secrets);
     this.config = usable;
     void this.#checkPlans();
     return waiting;
@@ -167,9 +169,8 @@ export class OperatorSide {
   }
 
   #sendEvents(): void {
-    const { config, log, down, metrics, nowMs, store } = this.#options;
-    // Checked with everything else before anything is opened.
-    const key = eventsSecret(config, process.env);
+    const { config, secrets, log, down, metrics, nowMs, store } = this.#options;
+    const { events: key } = secrets;
     if (config.events === undefined || key === undefined) return;
     const webhook = { url: config.events.url, key, timeoutMs: SEND_MS, nowMs };
     const sender = new EventSender({

@@ -104,7 +104,7 @@ async function open({ config, output, down, role, onNewStore }: Opening) {
   const { log } = output;
   const metrics = new Metrics();
   metrics.watchProcess();
-  const { plugins, engines: settings, forward } = await judge(config, process.env, log);
+  const { plugins, engines: settings, forward, secrets, otel } = await judge(config, process.env, log);
   down.add('plugins', () => plugins.close());
   for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
   const requests = new RequestMetrics(
@@ -125,7 +125,7 @@ async function open({ config, output, down, role, onNewStore }: Opening) {
   metrics.read('clock_step_seconds', () => Math.round(Math.abs(clocks.step()?.byMs ?? 0) / 1000));
   metrics.read('store_up', () => Number(probe.answers));
   metrics.read('store_writable', () => Number(probe.takesWrites));
-  const telemetry = await openTelemetryOf(config, { process: role, log, now: monotonicMs, nowMs });
+  const telemetry = await openTelemetryOf(otel, { process: role, log, now: monotonicMs, nowMs });
   return {
     config,
     output,
@@ -133,6 +133,7 @@ async function open({ config, output, down, role, onNewStore }: Opening) {
     metrics,
     requests,
     plugins,
+    secrets,
     store,
     engines,
     caps,

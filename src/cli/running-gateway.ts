@@ -30,9 +30,10 @@ const ANSWER_MS_MAX = 10_000;
  */
 export async function askGateway({ io }: CommandContext, config: Config, path: string): Promise<unknown> {
   // Imported here: help needs none of the YAML parser.
-  const { adminOperators } = await import('../config/secrets.ts');
+  const { secretsOf, sourcesOf } = await import('../config/secrets.ts');
   // Every role may read.
-  const [operator] = adminOperators(config, io.env) ?? [];
+  const admin = config.raw.admin && { ...config.raw.admin, oidc: undefined };
+  const [operator] = secretsOf({ admin }, sourcesOf(config, io.env)).operators ?? [];
   const token = operator?.token ?? io.env[TOKEN_VARIABLE] ?? '';
   if (token === '') {
     throw new CommandFailure(

@@ -5,7 +5,7 @@ import { Type } from '../domain/typebox.ts';
 import type { Fault } from './config-error.ts';
 import { isLoopback } from './network-address.ts';
 import type { ConfigFile } from './schema.ts';
-import { closed, list, matching, reloaded, text } from './schema-parts.ts';
+import { closed, list, matching, reloaded, secretValue, text } from './schema-parts.ts';
 
 const ISSUER = 'an https URL without credentials, query and fragment, for example https://id.example.com (http only on loopback)';
 const CONSOLE_URL = 'the https origin of the console, without a path, for example https://lingate.example.com (http only on loopback)';
@@ -18,7 +18,7 @@ const URL_LENGTH_MAX = 500;
 const Token = Type.Object(
   {
     name: matching('a name of 1 to 40 letters, digits, dots, hyphens and underscores, for example ops', OPERATOR_NAME),
-    token: Type.Unknown({ is: 'a secret' }),
+    token: secretValue(),
     role: Type.Enum(['manage', 'read']),
   },
   closed,
@@ -30,7 +30,7 @@ const Oidc = Type.Object(
   {
     issuer: text(ISSUER, isIssuer),
     client_id: matching('the 1 to 500 printable ASCII characters by which the provider knows this gateway', /^[\x20-\x7e]{1,500}$/),
-    client_secret: Type.Unknown({ is: 'a secret' }),
+    client_secret: secretValue(),
     // `openid` is always requested.
     scopes: list(SCOPE, (scope) => scope.length <= LENGTH_MAX && /^[!#-[\]-~]+$/.test(scope), 20, ['email', 'profile']),
     roles: Type.Object({ manage: Groups, read: Groups }, closed),
@@ -41,10 +41,9 @@ const Oidc = Type.Object(
   { ...closed, reload: 'members' },
 );
 
-// Secrets are only read when the gateway starts: other commands do not need them.
 export const AdminSection = Type.Object(
   {
-    token: Type.Optional(Type.Unknown({ is: 'a secret', ...reloaded })),
+    token: Type.Optional(secretValue(reloaded)),
     tokens: Type.Array(Token, { maxItems: 100, default: [], ...reloaded }),
     console_url: Type.Optional(text(CONSOLE_URL, isConsoleUrl)),
     oidc: Type.Optional(Oidc),

@@ -4,15 +4,12 @@ import type { Static } from 'typebox';
 import { isPlainPath } from '../core/router.ts';
 import { problems, problemsWith } from '../core/problem.ts';
 import type { ForwardRoute } from '../domain/forward-route.ts';
-import { secret } from '../domain/option-schema.ts';
 import { FORWARD_NAME } from '../domain/scopes.ts';
 import { Type } from '../domain/typebox.ts';
 import { assertFaultless } from './config-error.ts';
 import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';
-import { closed, list, text, whole } from './schema-parts.ts';
-import { reveal } from './secrets.ts';
-import type { SecretSources } from './secrets.ts';
+import { closed, list, secretValue, text, whole } from './schema-parts.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that path and everything below it';
@@ -67,8 +64,7 @@ const ForwardEntry = Type.Object(
     request_fields: list(FIELD, mayGoUp, 64, ['accept', 'content-type']),
     response_fields: list(FIELD, mayGoDown, 64, ['content-type']),
     statuses: Type.Record(Type.String(), Type.Enum(MAPPED_CODES), { maxProperties: 100, default: {} }),
-    // May be secrets, which are read at startup.
-    headers: Type.Record(Type.String(), Type.Unknown(), { maxProperties: 64, default: {} }),
+    headers: Type.Record(Type.String(), secretValue(), { maxProperties: 64, default: {} }),
   },
   closed,
 );
@@ -121,30 +117,27 @@ export function forwardOf(entry: ForwardEntry, bodyBytes: number, timeoutMs: num
     body_bytes: entry.body_bytes ?? bodyBytes,
     timeout_ms: entry.timeout_ms ?? timeoutMs,
     statuses: new Map(Object.entries(entry.statuses).map(([status, code]) => [Number(status), code])),
-    headers: Object.fromEntries(Object.entries(entry.headers).map(([name, value]) => [name.toLowerCase(), value])),
   };
 }
 
-const Headers = Type.Record(Type.String(), secret('A header of every request.'));
-
 /**
- * Reads the secrets. `own`: other routes' paths. Throws a `ConfigError` with every missing secret,
- * and every route that would hide such a path.
+ * `headers` are those of each route, with their secrets; `own`: other routes' paths. Throws a `ConfigError` with every route that would
+ * hide such a path.
  */
-export function forwardSettings(routes: readonly ForwardConfig[], own: readonly string[], sources: SecretSources): ForwardRoute[] {
-  const faults: Fault[] = [];
-  const settings = routes.map((route, index) => {
-    const at = `forward.${index}`;
-    const shadowed = own.find((path) => covers(route.path, path));
-    if (shadowed !== undefined) {
-      faults.push({ path: join(at, 'path'), reason: `${shown(route.path)} would hide ${shadowed}; choose another path` });
-    }
-    const revealed = reveal(Headers, route.headers, sources, join(at, 'headers'));
-    faults.push(...revealed.faults);
-    return { ...route, headers: revealed.value as Readonly<Record<string, string>> };
+export function forwardSettings(
+  { forward: routes, file }: { readonly forward: readonly ForwardConfig[]; readonly file: string },
+  headers: readonly Readonly<Record<string, string>>[] = [],
+  own: readonly string[] = [],
+): ForwardRoute[] {
+  const faults = routes.flatMap(({ path }, index): Fault[] => {
+    const shadowed = own.find((one) => covers(path, one));
+    if (shadowed === undefined) return [];
+    return [{ path: `forward.${index}.path`, reason: `${shown(path)} would hide ${shadowed}; choose another path` }];
   });
-  assertFaultless(sources.file, faults);
-  return settings;
+  assertFaultless(file, faults);
+  const lowered = (fields: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
+  return routes.map((route, index) => ({ ...route, headers: lowered(headers[index]) }));
 }
 
 /** Whether a route with this path could match requests for `own`, perhaps with a parameter. */

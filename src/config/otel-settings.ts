@@ -1,32 +1,29 @@
 // The settings of traces in force: where they are sent, and how many requests are traced. Standard
 // `OTEL_*` variables win over the configuration's; most of them the SDK's exporter reads itself.
-import { secret } from '../domain/option-schema.ts';
-import { Type } from '../domain/typebox.ts';
 import type { OtelSettings } from '../ports/telemetry.ts';
 import type { Config } from './config.ts';
 import { assertFaultless, ConfigError } from './config-error.ts';
 import type { Fault } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { shown } from './faults.ts';
-import { reveal } from './secrets.ts';
 
 /** Fields of framing, and those that describe the body. */
 const OURS = /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-.*)$/;
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,64}$/;
-const Headers = Type.Record(Type.String(), secret('A header of every export.'));
-const HEADERS_AT = 'otel.headers';
 /** The defaults of the specification. */
 const QUEUE = { delayMs: 5000, spansMax: 2048, batchMax: 512 };
 
 /**
- * `undefined` if `otel` is absent, or off by a standard variable. Reads secrets. Throws a
+ * `undefined` if `otel` is absent, or off by a standard variable. `headers` are the configured ones with their secrets. Throws a
  * `ConfigError` that names the member or variable.
  */
-export function otelSettings(config: Config, env: Environment): OtelSettings | undefined {
-  const { otel, file, service } = config;
+export function otelSettings(
+  { otel, file, service }: Config,
+  env: Environment,
+  headers: Readonly<Record<string, string>> = {},
+): OtelSettings | undefined {
   if (otel === undefined) return undefined;
-  const { value, faults } = reveal(Headers, otel.headers, { env, file, files: config.sources.files }, HEADERS_AT);
-  assertFaultless(file, [...headerFaults(otel.headers), ...faults]);
+  assertFaultless(file, headerFaults(otel.headers));
   const isSet = (...names: readonly string[]): boolean => names.some((name) => (env[name]?.trim() ?? '') !== '');
   const wholeFrom = (name: string, otherwise: number): number => (isSet(name) ? whole(name, env[name]!) : otherwise);
   const spansMax = wholeFrom('OTEL_BSP_MAX_QUEUE_SIZE', QUEUE.spansMax);
@@ -37,9 +34,7 @@ export function otelSettings(config: Config, env: Environment): OtelSettings | u
     url: isSet('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT')
       ? undefined
       : `${otel.endpoint.replace(/\/+$/, '')}/v1/traces`,
-    headers: isSet('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS')
-      ? undefined
-      : (value as Readonly<Record<string, string>>),
+    headers: isSet('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS') ? undefined : headers,
     ...samplingOf(otel, env),
     serviceName: service.name,
     queue: {
@@ -57,7 +52,7 @@ export function otelSettings(config: Config, env: Environment): OtelSettings | u
 function headerFaults(headers: Readonly<Record<string, unknown>>): Fault[] {
   return Object.keys(headers)
     .filter((name) => !NAME.test(name) || OURS.test(name.toLowerCase()))
-    .map((name) => ({ path: HEADERS_AT, reason: `${shown(name)} is not a header that can be added` }));
+    .map((name) => ({ path: 'otel.headers', reason: `${shown(name)} is not a header that can be added` }));
 }
 
 function whole(name: string, value: string): number {

@@ -27,6 +27,11 @@ export function matching(is: string, pattern: RegExp, options: TSchemaOptions = 
   return text(is, (value) => pattern.test(value), options);
 }
 
+/** Written as a string, `{ env: NAME }` or `{ file: PATH }`; only read when the gateway starts: other commands do not need it. */
+export function secretValue(options: Reloading = {}) {
+  return Type.Unknown({ is: 'a secret', secret: true, ...options });
+}
+
 /** Without `fallback` the list is required. */
 export function list(
   is: string,

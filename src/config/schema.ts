@@ -11,7 +11,7 @@ import { AdminSection } from './admin-schema.ts';
 import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
-import { closed, list, matching, reloaded, section, text, whole } from './schema-parts.ts';
+import { closed, list, matching, reloaded, secretValue, section, text, whole } from './schema-parts.ts';
 
 export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
   free: {
@@ -140,8 +140,7 @@ function languageName() {
 const DocumentsSection = Type.Object(
   {
     keep: matching('store, or the path of a directory that all gateways share', /^[^\0]+$/, { default: 'store' }),
-    // Only read when the gateway starts: other commands do not need it.
-    secret: Type.Unknown({ is: 'a secret' }),
+    secret: secretValue(),
     hours: whole(1, 720, 24),
     bytes: whole(1024, 31_457_280, 31_457_280),
     store_bytes: whole(1_048_576, 1_099_511_627_776, 1_073_741_824),
@@ -154,7 +153,7 @@ const DocumentsSection = Type.Object(
 const OtelSection = Type.Object(
   {
     endpoint: text(HTTP_URL, isHttpUrl, { default: 'http://127.0.0.1:4318' }),
-    headers: Type.Record(Type.String(), Type.Unknown(), { maxProperties: 32, default: {} }),
+    headers: Type.Record(Type.String(), secretValue(), { maxProperties: 32, default: {} }),
     sample: Type.Number({ minimum: 0, maximum: 1, default: 0.01 }),
     follow_callers: Type.Boolean({ default: false }),
   },
@@ -246,12 +245,11 @@ export const ConfigFile = Type.Object(
       ),
     ),
     history: Type.Object({ days: whole(1, 3650, HISTORY_DAYS) }, section),
-    // The secret is only read when the gateway starts: other commands do not need it.
     events: Type.Optional(
       Type.Object(
         {
           url: text(WEBHOOK_URL, isWebhookUrl),
-          secret: Type.Unknown({ is: 'a secret' }),
+          secret: secretValue(),
           thresholds: Type.Array(whole(1, 1000), { maxItems: 20, uniqueItems: true, default: [80, 95, 100] }),
           credit_minor: Type.Array(whole(0, MINOR_MAX), { maxItems: 20, uniqueItems: true, default: [1000, 0] }),
         },
@@ -259,7 +257,6 @@ export const ConfigFile = Type.Object(
       ),
     ),
     documents: Type.Optional(DocumentsSection),
-    // Its headers may be secrets, which are only read when the gateway starts.
     otel: Type.Optional(OtelSection),
     languages: Type.Optional(matching(FILE, /^[^\0]+$/, reloaded)),
     forward: ForwardEntries,

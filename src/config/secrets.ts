@@ -1,16 +1,17 @@
-// Reads secrets from a string, an environment variable or a file, as configured. Never prints one.
+// Reads secrets from a string, an environment variable or a file, as configured, and judges each by what it is for. Never prints one.
 import { ADMIN_OPERATOR } from '../domain/operator.ts';
 import type { OidcSettings, OperatorToken } from '../domain/operator.ts';
-import { isSecret, secret } from '../domain/option-schema.ts';
+import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
 import { assertFaultless } from './config-error.ts';
 import type { Fault } from './config-error.ts';
+import type { Config } from './config.ts';
 import { besideFile, bytesOf } from './file-set.ts';
 import type { FileContents } from './file-set.ts';
-import type { Config } from './config.ts';
 import { join, shown } from './faults.ts';
 import { reasonOf } from './yaml-file.ts';
 import type { Environment } from './environment.ts';
+import { ConfigFile } from './schema.ts';
 
 export interface SecretSources {
   readonly env: Environment;
@@ -37,20 +38,20 @@ const UNKNOWN = 'unknown';
 
 /** Walks through `value` wherever `schema` has secrets; `at` is the value's own path. */
 export function reveal(schema: unknown, value: unknown, sources: SecretSources, at: string): Revealed {
+  if (value === undefined) return { value, faults: [], found: [] };
   if (isSecret(schema)) return revealOne(value, sources, at);
-  const { properties, patternProperties } = schema as SchemaNode;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value, faults: [], found: [] };
-  const faults: Fault[] = [];
-  const found: string[] = [];
-  const members = Object.entries(value).map(([name, member]: [string, unknown]) => {
-    const shape = properties?.[name] ?? Object.values(patternProperties ?? {})[0];
-    if (shape === undefined) return [name, member] as const;
-    const revealed = reveal(shape, member, sources, join(at, name));
-    faults.push(...revealed.faults);
-    found.push(...revealed.found);
-    return [name, revealed.value] as const;
-  });
-  return { value: Object.fromEntries(members), faults, found };
+  const { properties, patternProperties, items } = (schema ?? {}) as SchemaNode;
+  if (typeof value !== 'object' || value === null) return { value, faults: [], found: [] };
+  const others = items ?? Object.values(patternProperties ?? {})[0];
+  const members = Object.entries(value).map(
+    ([name, member]) => [name, reveal(properties?.[name] ?? others, member, sources, join(at, name))] as const,
+  );
+  const revealed = members.map(([name, one]) => [name, one.value] as const);
+  return {
+    value: Array.isArray(value) ? revealed.map(([, one]) => one) : Object.fromEntries(revealed),
+    faults: members.flatMap(([, one]) => one.faults),
+    found: members.flatMap(([, one]) => one.found),
+  };
 }
 
 function revealOne(written: unknown, sources: SecretSources, at: string): Revealed {
@@ -88,84 +89,99 @@ function faultOf(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : 'is not one line of printable ASCII';
 }
 
+/** Those of a configuration, but for its engines', which their protocols' schemas name. Do not print them. */
+export interface Secrets {
+  /** Their paths. */
+  readonly found: readonly string[];
+  /** `undefined` if the admin API is off. */
+  readonly operators: readonly OperatorToken[] | undefined;
+  readonly oidc: OidcSettings | undefined;
+  /** The key that signs events. */
+  readonly events: Buffer | undefined;
+  readonly documents: Buffer | undefined;
+  readonly otelHeaders: Readonly<Record<string, string>>;
+  /** Of each forward route. */
+  readonly forwardHeaders: readonly Readonly<Record<string, string>>[];
+}
+
+type WithSecrets = Pick<ConfigFile, 'admin' | 'events' | 'documents' | 'otel' | 'forward'>;
+
+/** Where those of this configuration are. */
+export function sourcesOf({ file, sources: { files } }: Config, env: Environment): SecretSources {
+  return { env, file, files };
+}
+
+/** Throws a `ConfigError` with all faults. */
+export function secretsOf(written: Partial<WithSecrets>, sources: SecretSources): Secrets {
+  const { value, faults: unread, found } = reveal(ConfigFile, written, sources, '');
+  const { admin, events, documents, otel, forward = [] } = value as Partial<WithSecrets>;
+  const faults = [...unread];
+  const refuse = (path: string, reason: string): void => {
+    if (!unread.some((fault) => fault.path === path)) faults.push({ path, reason });
+  };
+  const secrets: Secrets = {
+    found,
+    operators: admin && operatorsOf(admin, refuse),
+    oidc: admin && oidcOf(admin),
+    events: events && signingKeyOf(events.secret as string, refuse),
+    documents: documents && documentsKeyOf(documents.secret as string, refuse),
+    otelHeaders: (otel?.headers ?? {}) as Readonly<Record<string, string>>,
+    forwardHeaders: forward.map(({ headers }) => headers as Readonly<Record<string, string>>),
+  };
+  assertFaultless(sources.file, faults);
+  return secrets;
+}
+
+type Refuse = (path: string, reason: string) => void;
+type Admin = NonNullable<ConfigFile['admin']>;
+
 /** Too long to guess or type: it should be generated at random. */
-const TOKEN_LENGTH_MIN = 32;
+const SECRET_LENGTH_MIN = 32;
+const TOO_WEAK = `is too weak; it must be at least ${SECRET_LENGTH_MIN} characters`;
+const FOR_EXAMPLE = 'for example from "openssl rand -hex 32"';
 
-/** `undefined` if the admin API is off. Throws a `ConfigError` with all faults. */
-export function adminOperators({ admin, file, sources: { files } }: Config, env: Environment): readonly OperatorToken[] | undefined {
-  if (admin === undefined) return undefined;
+function operatorsOf({ token, tokens }: Pick<Admin, 'token' | 'tokens'>, refuse: Refuse): readonly OperatorToken[] {
   const listed = [
-    ...(admin.token === undefined ? [] : [{ at: 'admin', name: ADMIN_OPERATOR, role: 'manage' as const, token: admin.token }]),
-    ...admin.tokens.map((operator, index) => ({ at: `admin.tokens.${index}`, ...operator })),
+    ...(token === undefined ? [] : [{ at: 'admin', name: ADMIN_OPERATOR, role: 'manage' as const, token: token as string }]),
+    ...tokens.map((one, index) => ({ at: `admin.tokens.${index}`, ...one, token: one.token as string })),
   ];
-  const faults: Fault[] = nameFaults(listed);
-  const operators: OperatorToken[] = [];
-  for (const { at: entry, name, role, token: written } of listed) {
-    const at = join(entry, 'token');
-    const { value, faults: unread } = reveal(secret(''), written, { env, file, files }, at);
-    const token = value as string;
-    const twin = operators.find((other) => other.token === token);
-    if (unread.length > 0) faults.push(...unread);
-    else if (token.length < TOKEN_LENGTH_MIN || token.includes(' ')) faults.push({ path: at, reason: TOO_WEAK });
-    else if (twin !== undefined) faults.push({ path: at, reason: `is also the token of ${twin.name}; give each operator a different one` });
-    else operators.push({ name, role, token });
+  for (const [index, { at, name, token: text }] of listed.entries()) {
+    const before = listed.slice(0, index);
+    // Case-insensitively, so that nobody is mistaken for another in the audit.
+    const namesake = before.find((other) => other.name.toLowerCase() === name.toLowerCase());
+    if (namesake !== undefined)
+      refuse(join(at, 'name'), `${shown(name)} is also the name of ${namesake.at}; give each operator a different one`);
+    const twin = before.find((other) => other.token === text);
+    if (text.length < SECRET_LENGTH_MIN || text.includes(' ')) refuse(join(at, 'token'), `${TOO_WEAK} without spaces, ${FOR_EXAMPLE}`);
+    else if (twin !== undefined) refuse(join(at, 'token'), `is also the token of ${twin.name}; give each operator a different one`);
   }
-  assertFaultless(file, faults);
-  return operators;
+  return listed.map(({ name, role, token: text }) => ({ name, role, token: text }));
 }
 
-/** Names are compared case-insensitively, so that nobody is mistaken for another in the audit. */
-function nameFaults(listed: readonly { readonly at: string; readonly name: string }[]): Fault[] {
-  return listed.flatMap(({ at, name }, index) => {
-    const twin = listed.slice(0, index).find((other) => other.name.toLowerCase() === name.toLowerCase());
-    if (twin === undefined) return [];
-    return [{ path: join(at, 'name'), reason: `${shown(name)} is also the name of ${twin.at}; give each operator a different one` }];
-  });
+/** Its URL is missing if that is a fault of the configuration. */
+function oidcOf({ oidc, console_url: consoleUrl }: Admin): OidcSettings | undefined {
+  if (oidc === undefined || consoleUrl === undefined) return undefined;
+  const { issuer, client_id: clientId, client_secret: clientSecret, scopes, roles, claim: groupsClaim, name_claim: nameClaim } = oidc;
+  const client = { clientId, clientSecret: clientSecret as string };
+  return { issuer, ...client, scopes, roles, groupsClaim, nameClaim, consoleUrl: new URL(consoleUrl).origin };
 }
-
-const TOO_WEAK = `is too weak; it must be at least ${TOKEN_LENGTH_MIN} characters without spaces, for example from "openssl rand -hex 32"`;
 
 const WEBHOOK_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const WEBHOOK_BYTES = { min: 24, max: 64 };
 
-/** The secret that signs events; `undefined` if events are off. Throws a `ConfigError`. */
-export function eventsSecret(config: Config, env: Environment): Buffer | undefined {
-  if (config.events === undefined) return undefined;
-  const path = 'events.secret';
-  const base64 = WEBHOOK_SECRET.exec(secretAt(path, config.events.secret, config, env))?.[1];
-  const key = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+function signingKeyOf(text: string, refuse: Refuse): Buffer {
+  const base64 = WEBHOOK_SECRET.exec(text)?.[1] ?? '';
+  const key = Buffer.from(base64, 'base64');
   // Node skips characters that are not base64: encoding the result again shows it.
-  const isWhole = key !== undefined && key.toString('base64').replace(/=+$/, '') === base64?.replace(/=+$/, '');
-  const isKey = isWhole && key.length >= WEBHOOK_BYTES.min && key.length <= WEBHOOK_BYTES.max;
-  const right = `it must be whsec_ and the base64 of ${WEBHOOK_BYTES.min} to ${WEBHOOK_BYTES.max} bytes, for example from: echo "whsec_$(openssl rand -base64 32)"`;
-  assertFaultless(config.file, isKey ? [] : [{ path, reason: `is not a signing secret; ${right}` }]);
+  const isWhole = key.toString('base64').replace(/=+$/, '') === base64.replace(/=+$/, '');
+  if (!isWhole || key.length < WEBHOOK_BYTES.min || key.length > WEBHOOK_BYTES.max) {
+    const right = `it must be whsec_ and the base64 of ${WEBHOOK_BYTES.min} to ${WEBHOOK_BYTES.max} bytes, for example from: echo "whsec_$(openssl rand -base64 32)"`;
+    refuse('events.secret', `is not a signing secret; ${right}`);
+  }
   return key;
 }
 
-const SECRET_LENGTH_MIN = 32;
-
-/** `undefined` if documents are off. Throws a `ConfigError`. */
-export function documentsSecret(config: Config, env: Environment): Buffer | undefined {
-  if (config.documents === undefined) return undefined;
-  const path = 'documents.secret';
-  const text = secretAt(path, config.documents.secret, config, env);
-  const reason = `is too weak; it must be at least ${SECRET_LENGTH_MIN} characters, for example from "openssl rand -hex 32"`;
-  assertFaultless(config.file, text.length < SECRET_LENGTH_MIN ? [{ path, reason }] : []);
+function documentsKeyOf(text: string, refuse: Refuse): Buffer {
+  if (text.length < SECRET_LENGTH_MIN) refuse('documents.secret', `${TOO_WEAK}, ${FOR_EXAMPLE}`);
   return Buffer.from(text);
-}
-
-/** `undefined` if it is off. Throws a `ConfigError`. */
-export function oidcSettings(config: Config, env: Environment): OidcSettings | undefined {
-  const { oidc, console_url: consoleUrl } = config.admin ?? {};
-  if (oidc === undefined || consoleUrl === undefined) return undefined;
-  const { issuer, client_id: clientId, scopes, roles, claim: groupsClaim, name_claim: nameClaim } = oidc;
-  const clientSecret = secretAt('admin.oidc.client_secret', oidc.client_secret, config, env);
-  return { issuer, clientId, clientSecret, scopes, roles, groupsClaim, nameClaim, consoleUrl: new URL(consoleUrl).origin };
-}
-
-/** Throws a `ConfigError`. */
-function secretAt(path: string, written: unknown, { file, sources: { files } }: Config, env: Environment): string {
-  const { value, faults } = reveal(secret(''), written, { env, file, files }, path);
-  assertFaultless(file, faults);
-  return value as string;
 }

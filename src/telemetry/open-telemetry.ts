@@ -21,18 +21,13 @@ export interface TelemetryOptions {
   readonly nowMs: () => number;
 }
 
-/** Why traces cannot be sent with these settings; the message says what would be right. */
-export class TelemetryError extends Error {
-  override readonly name = 'TelemetryError';
-}
-
 const PACKAGES = ['api', 'sdk-trace', 'resources', 'exporter-trace-otlp-proto'].map((name) => `@opentelemetry/${name}`);
 /** A failing collector is logged at most this often. */
 const LOGGED_EVERY_MS = 60_000;
 
 type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
-/** Rejects with a `TelemetryError`. Nothing is connected before the first export. */
+/** For settings that were tried. Nothing is connected before the first export. */
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const sdk = await loadSdk();
   const { settings, version, log, now, nowMs } = options;
@@ -61,36 +56,36 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
   };
 }
 
-/** Whether traces could be sent with these settings. Rejects with a `TelemetryError`. */
-export async function tryTelemetry(settings: OtelSettings): Promise<void> {
-  await exporterOf(await loadSdk(), settings).shutdown();
+/** Why traces could not be sent with these settings: says what would be right. */
+export async function tryTelemetry(settings: OtelSettings): Promise<string | undefined> {
+  let sdk: Sdk;
+  try {
+    sdk = await loadSdk();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    return `needs the optional packages ${PACKAGES.join(', ')}, and at least one is not installed; install without --omit=optional`;
+  }
+  try {
+    await exporterOf(sdk, settings).shutdown();
+    return undefined;
+  } catch {
+    return 'an OTEL_EXPORTER_OTLP_* variable cannot be used: see the manual, tracing.md';
+  }
 }
 
 async function loadSdk() {
-  try {
-    const [api, trace, resources, { OTLPTraceExporter }] = await Promise.all([
-      import('@opentelemetry/api'),
-      import('@opentelemetry/sdk-trace'),
-      import('@opentelemetry/resources'),
-      import('@opentelemetry/exporter-trace-otlp-proto'),
-    ]);
-    const { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } = trace;
-    return { api, AlwaysOnSampler, BatchSpanProcessor, TracerProvider, resources, OTLPTraceExporter };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new TelemetryError(
-      `needs the optional packages ${PACKAGES.join(', ')}, and at least one is not installed; install without --omit=optional`,
-    );
-  }
+  const [api, trace, resources, { OTLPTraceExporter }] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+  ]);
+  const { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } = trace;
+  return { api, AlwaysOnSampler, BatchSpanProcessor, TracerProvider, resources, OTLPTraceExporter };
 }
 
-/** What the SDK says of a variable is said where the configuration is judged. */
 function exporterOf({ OTLPTraceExporter }: Sdk, { url, headers }: OtelSettings): SpanExporter {
-  try {
-    return new OTLPTraceExporter({ ...(url !== undefined && { url }), ...(headers !== undefined && { headers }) });
-  } catch {
-    throw new TelemetryError('an OTEL_EXPORTER_OTLP_* variable cannot be used: see the manual, tracing.md');
-  }
+  return new OTLPTraceExporter({ ...(url !== undefined && { url }), ...(headers !== undefined && { headers }) });
 }
 
 /**

@@ -44,7 +44,7 @@ export function startWorkers(config: Config, count: number, onNewStore?: OnNewSt
   const output = openSharedJsonLog();
   const { log } = output;
   return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
-    const { plugins: pluginApis } = await judge(config, process.env, log);
+    const { plugins: pluginApis, secrets } = await judge(config, process.env, log);
     await pluginApis.close();
     const listener = await openOpsListener(config, log, down);
     // For the operator: this process serves no callers.
@@ -57,6 +57,7 @@ export function startWorkers(config: Config, count: number, onNewStore?: OnNewSt
     const workers = new Workers(config, count, log);
     const side = await OperatorSide.open({
       config,
+      secrets,
       log,
       down,
       listener,

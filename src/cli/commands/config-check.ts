@@ -38,7 +38,8 @@ export const configCheck: Command = {
       ...storeSummaryOf(config, found),
       ...enginesSummaryOf(config, settings.engines),
       engines_working: offline ? undefined : replicas.filter(({ ok }) => ok).map(({ url }) => url),
-      secrets_found: secretsOf(config, settings),
+      // Where they are, never the secrets themselves.
+      secrets_found: [...settings.engines.flatMap(({ secrets }) => secrets), ...settings.secrets.found],
       plugins: config.plugins.map(({ module }) => module),
       ...operatorsSummaryOf(config, settings),
       ...eventsSummaryOf(config),
@@ -159,21 +160,7 @@ function ruleText({ plans, pairs, engines }: RoutingRule): string {
   return `${parts.join(', ') || 'everything else'} to ${engines.join(', then ')}`;
 }
 
-/** Where secrets are, never the secrets: they were read when the configuration was judged. */
-function secretsOf({ admin, documents, events, otel }: Config, { engines, forward }: ValidSettings): readonly string[] {
-  return [
-    ...engines.flatMap(({ secrets }) => secrets),
-    ...(admin?.token === undefined ? [] : ['admin.token']),
-    ...(admin?.tokens ?? []).map((_operator, index) => `admin.tokens.${index}.token`),
-    ...(admin?.oidc === undefined ? [] : ['admin.oidc.client_secret']),
-    ...(documents === undefined ? [] : ['documents.secret']),
-    ...(events === undefined ? [] : ['events.secret']),
-    ...Object.keys(otel?.headers ?? {}).map((name) => `otel.headers.${name}`),
-    ...forward.flatMap(({ headers }, index) => Object.keys(headers).map((name) => `forward.${index}.headers.${name}`)),
-  ];
-}
-
-function operatorsSummaryOf({ admin }: Config, { operators }: ValidSettings) {
+function operatorsSummaryOf({ admin }: Config, { secrets: { operators } }: ValidSettings) {
   if (operators === undefined) return { admin: 'off' };
   return { admin: 'on', operators: operators.map(({ name, role }) => `${name} (${role})`), sign_in_by: admin?.oidc?.issuer };
 }

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { eventsSecret } from '../../../src/config/secrets.ts';
+import { secretsOf, sourcesOf } from '../../../src/config/secrets.ts';
 import { inProcess, temporaryFolder } from '../../support/lingate-command.ts';
 
 const folder = temporaryFolder();
@@ -63,9 +63,9 @@ test('one fault of each kind gives one line each', async () => {
     `tls.key_file: ${folder.path}/k.pem cannot be read: there is no such file`,
     expect.stringMatching(/^plugins: route "GET \/v1\/translate" of plugin "p\d+": "POST \/v1\/translate" is the gateway's own/),
     expect.stringMatching(/^engine\.protocol: there is no "nativ"; did you mean native\? /),
+    'admin.token: the environment variable NO_TOKEN is not set',
     'forward.1.headers.x-token: the environment variable NO_HEADER is not set',
     expect.stringMatching(/^forward\.2\.path: "\/v1\/usage" would hide \/v1\/usage/),
-    'admin.token: the environment variable NO_TOKEN is not set',
     expect.stringMatching(/^store: "mine:x" is not one of sqlite:PATH/),
   ]);
 });
@@ -103,9 +103,9 @@ test('wrong or shared names, roles and tokens of operators are reported together
   ];
   expect(await faults({ listen: 'x', admin: { token, tokens } })).toEqual([
     expect.stringMatching(/^listen: "x" is not HOST:PORT/),
+    'admin.tokens.1.token: the environment variable NO_OPS_TOKEN is not set',
     'admin.tokens.0.name: "Admin" is also the name of admin; give each operator a different one',
     'admin.tokens.2.name: "OPS" is also the name of admin.tokens.1; give each operator a different one',
-    'admin.tokens.1.token: the environment variable NO_OPS_TOKEN is not set',
     'admin.tokens.2.token: is also the token of admin; give each operator a different one',
     expect.stringMatching(/^admin\.tokens\.3\.token: is too weak; it must be at least 32 characters/),
   ]);
@@ -170,7 +170,8 @@ test('config check shows where events are sent and their thresholds, without a t
   expect(status).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ events: 'https://h.example/in', event_thresholds: [50, 100], event_credit_minor: [10, 0] });
   expect(stdout).not.toMatch(/hidden|whsec/);
-  expect(eventsSecret(loadConfig({ file, env: {} }), { E: secret })).toEqual(Buffer.alloc(24, 0xfb));
+  const config = loadConfig({ file, env: {} });
+  expect(secretsOf(config.raw, sourcesOf(config, { E: secret })).events).toEqual(Buffer.alloc(24, 0xfb));
 });
 
 test('every plugin that was set up for the checks above was closed', async () => {

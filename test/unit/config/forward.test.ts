@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { forwardSettings } from '../../../src/config/forward.ts';
+import { secretsOf } from '../../../src/config/secrets.ts';
+import type { Environment } from '../../../src/config/environment.ts';
 import { ROUTES } from '../../../src/routes.ts';
 import { loaded, refusals } from '../../support/written-file.ts';
 
@@ -99,7 +101,7 @@ describe('a valid forward route', () => {
         request_fields: ['accept', 'content-type'],
         response_fields: ['content-type'],
         statuses: new Map([[404, 'not_found']]),
-        headers: { 'x-token': 't' },
+        headers: { 'X-Token': 't' },
       },
     ]);
   });
@@ -114,7 +116,7 @@ describe('a valid forward route', () => {
     '/v1/glossaries/a/*',
   ])('is refused at %s, which is a route of ours', (path) => {
     const { forward } = loaded(at(path));
-    const settle = (): unknown => forwardSettings(forward, own, { env: {}, file: 'a.yaml', files: new Map() });
+    const settle = (): unknown => forwardSettings({ forward, file: 'a.yaml' }, [], own);
     expect(faultsOf(settle)[0]).toMatch(/^a\.yaml: forward\.0\.path: ".*" would hide \/.*; choose another path$/);
   });
 
@@ -122,17 +124,16 @@ describe('a valid forward route', () => {
     'is accepted at %s',
     (path) => {
       const { forward } = loaded(at(path));
-      expect(forwardSettings(forward, own, { env: {}, file: 'a.yaml', files: new Map() })).toHaveLength(1);
+      expect(forwardSettings({ forward, file: 'a.yaml' }, [], own)).toHaveLength(1);
     },
   );
 
   test('gets secrets from variables; a missing one gives one line, and none is ever shown', () => {
-    const { forward } = loaded(entry('headers: { authorization: { env: TOKEN } }'));
-    const settings = forwardSettings(forward, own, { env: { TOKEN: 'Bearer x' }, file: 'a.yaml', files: new Map() });
+    const { forward, raw } = loaded(entry('headers: { Authorization: { env: TOKEN } }'));
+    const secrets = (env: Environment) => secretsOf(raw, { env, file: 'a.yaml', files: new Map() });
+    const settings = forwardSettings({ forward, file: 'a.yaml' }, secrets({ TOKEN: 'Bearer x' }).forwardHeaders, own);
     expect(settings[0]!.headers).toEqual({ authorization: 'Bearer x' });
-    expect(faultsOf(() => forwardSettings(forward, own, { env: {}, file: 'a.yaml', files: new Map() }))).toEqual([
-      'a.yaml: forward.0.headers.authorization: the environment variable TOKEN is not set',
-    ]);
+    expect(faultsOf(() => secrets({}))).toEqual(['a.yaml: forward.0.headers.Authorization: the environment variable TOKEN is not set']);
   });
 });
 

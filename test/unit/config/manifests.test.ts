@@ -10,7 +10,7 @@ import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.co
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { Config } from '../../../src/config/config.ts';
-import { adminOperators } from '../../../src/config/secrets.ts';
+import { secretsOf, sourcesOf } from '../../../src/config/secrets.ts';
 import { configOf, ofImage, opsPaths, read, version } from './image.ts';
 
 let folder: string;
@@ -116,7 +116,7 @@ describe('the Kubernetes manifest', () => {
   });
 
   test('lets no pod start with the placeholder for the admin token', () => {
-    const from = (token: string) => adminOperators(config(), { [TOKEN]: token });
+    const from = (token: string) => secretsOf({ admin: config().raw.admin }, sourcesOf(config(), { [TOKEN]: token })).operators;
     expect(() => from(of('Secret').stringData!['admin-token']!)).toThrow(/at least 32 characters/);
     expect(from('a'.repeat(32))).toHaveLength(1);
   });
