@@ -11,10 +11,10 @@ import { AZURE_OPERATIONS } from './plugins/azure-v3/azure-operations.ts';
 import { DEEPL_OPERATION } from './plugins/deepl-v2/deepl-translate.ts';
 import { DEEPL_DOCUMENT_OPERATION } from './plugins/deepl-v2/deepl-documents.ts';
 import { parameterTable } from './plugins/facades/parameter-table.ts';
+import type { DescribedOperation } from './plugins/facades/parameter-table.ts';
 import { COMMON } from './plugins/google/google-api.ts';
 import { PARAMETERS as GOOGLE_V2 } from './plugins/google-v2.ts';
 import { PARAMETERS_V3 } from './plugins/google-v3.ts';
-import type { DescribedOperation } from './plugins/facades/parameter-table.ts';
 
 const MANUAL = new URL('../config/manual/', import.meta.url);
 

@@ -5,9 +5,9 @@ import Type from 'typebox';
 import { languageList } from './azure-v3/azure-languages.ts';
 import { AUTHENTICATED, KEY_FIELD, LOGGED, PROBLEM_FORM, sharedSteps, VERSIONS } from './azure-v3/azure-api.ts';
 import { detection, translation } from './azure-v3/azure-operations.ts';
-import { absent, apiOf } from './facades/api.ts';
-import type { ApiPart } from './facades/api.ts';
 import { defaultVariants } from './facades/codes.ts';
+import { absent, apiOf } from './facades/operation.ts';
+import type { ApiPart } from './facades/operation.ts';
 import { string } from './facades/reference.ts';
 
 const AzureOptions = Type.Object(

@@ -8,8 +8,8 @@ import { ATTEMPT_MS, translate } from './deepl-v2/deepl-translate.ts';
 import { documents } from './deepl-v2/deepl-documents.ts';
 import { glossaries } from './deepl-v2/glossary-routes.ts';
 import { customTags, usage } from './deepl-v2/deepl-usage.ts';
-import { absent, apiOf, idStep } from './facades/api.ts';
 import { DefaultVariants } from './facades/codes.ts';
+import { absent, apiOf, idStep } from './facades/operation.ts';
 import { integer, string } from './facades/reference.ts';
 
 const DeepLOptions = Type.Object(

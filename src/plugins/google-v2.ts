@@ -2,8 +2,8 @@
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
-import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/codes.ts';
+import { absent, apiOf } from './facades/operation.ts';
 import { JSON_OR_FORM, shown } from './facades/reference.ts';
 import * as google from './google/google-operations.ts';
 import { failureSchema, googleApi, problemForm, textsLimit, textsParameter } from './google/google-api.ts';

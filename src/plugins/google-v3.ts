@@ -2,10 +2,10 @@
 import { definePlugin, refuse, TRANSLATION_PROBLEMS } from 'lingate';
 import type { ApiDocument, NamedTag } from 'lingate';
 import Type from 'typebox';
-import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/codes.ts';
-import type { Judged } from './facades/members.ts';
-import type { OperationRoute } from './facades/facade-operation.ts';
+import { absent, apiOf } from './facades/operation.ts';
+import type { OperationRoute } from './facades/operation.ts';
+import type { Judged } from './facades/parameters.ts';
 import { shown } from './facades/reference.ts';
 import * as google from './google/google-operations.ts';
 import { failureSchema, googleApi, invalid, problemForm, textsLimit, textsParameter } from './google/google-api.ts';

@@ -2,8 +2,8 @@
 import { definePlugin, refuse } from 'lingate';
 import type { ApiDocument } from 'lingate';
 import Type from 'typebox';
-import { absent, apiOf } from './facades/api.ts';
 import { DefaultVariants } from './facades/codes.ts';
+import { absent, apiOf } from './facades/operation.ts';
 import { string } from './facades/reference.ts';
 import { readableByBrowsers } from './libretranslate/browser-access.ts';
 import { files } from './libretranslate/files.ts';

@@ -1,11 +1,9 @@
 // Version 2026-06-06 of Azure's /translate: texts with languages and options of their own.
 import { countCharacters, keyOfOptions, NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
-import type { CallerOffer } from '../facades/api.ts';
-import { isRefusal } from '../facades/members.ts';
-import type { Judged } from '../facades/members.ts';
-import { readAll } from '../facades/parameters.ts';
-import type { Described, ParameterEntry } from '../facades/parameters.ts';
+import type { CallerOffer } from '../facades/operation.ts';
+import { isRefusal, readAll } from '../facades/parameters.ts';
+import type { Judged, Described, ParameterEntry } from '../facades/parameters.ts';
 import { PIECE_TEXTS } from '../facades/texts.ts';
 import { isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
 import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';

@@ -2,11 +2,9 @@
 import { NOTHING_CHOSEN } from 'lingate';
 import type { Refusal, TextFormat } from 'lingate';
 import Type from 'typebox';
-import type { CallerOffer } from '../facades/api.ts';
-import { isRefusal } from '../facades/members.ts';
-import type { Judged } from '../facades/members.ts';
-import { readAll } from '../facades/parameters.ts';
-import type { Described, ParameterEntry } from '../facades/parameters.ts';
+import type { CallerOffer } from '../facades/operation.ts';
+import { isRefusal, readAll } from '../facades/parameters.ts';
+import type { Judged, Described, ParameterEntry } from '../facades/parameters.ts';
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { CODES, isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';

@@ -3,11 +3,11 @@
 import { KEY_MALFORMED, readJsonBody, refuse, SOURCE_LANG_NEEDED } from 'lingate';
 import type { Exchange, GatewayServices, Problem, ProblemCode, ProblemForm, Refusal, Step } from 'lingate';
 import Type from 'typebox';
-import { idStep } from '../facades/api.ts';
 import { standardCode, VendorCodes } from '../facades/codes.ts';
 import { keyStep } from '../facades/keys.ts';
 import { isJsonType } from '../facades/members.ts';
-import type { Judged } from '../facades/members.ts';
+import { idStep } from '../facades/operation.ts';
+import type { Judged } from '../facades/parameters.ts';
 import type { QueryDoc } from '../facades/reference.ts';
 import { PIECE_TEXTS } from '../facades/texts.ts';
 

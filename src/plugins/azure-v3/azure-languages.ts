@@ -1,13 +1,13 @@
 // GET /languages, which needs no key, as at Azure.
 import Type from 'typebox';
 import type { Languages } from 'lingate';
-import { answer, keyless } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
 import { standardCode } from '../facades/codes.ts';
 import type { DefaultVariants } from '../facades/codes.ts';
 import { acceptedLocale, namesIn, namesOf } from '../facades/language-names.ts';
-import { isRefusal } from '../facades/members.ts';
-import type { Judged } from '../facades/members.ts';
+import { answer, keyless } from '../facades/operation.ts';
+import type { ApiPart } from '../facades/operation.ts';
+import { isRefusal } from '../facades/parameters.ts';
+import type { Judged } from '../facades/parameters.ts';
 import { answered, parameter, string } from '../facades/reference.ts';
 import { apiVersion, CODES, LOGGED, queryOf, VERSIONS, versionOf, wrong } from './azure-api.ts';
 import type { AzureVersion, Query } from './azure-api.ts';

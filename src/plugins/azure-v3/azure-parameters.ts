@@ -2,9 +2,8 @@
 // numbers for wrong values, and the form in which a version hands over what a request asks for.
 import { refuse, targetsOffered } from 'lingate';
 import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
-import type { CallerOffer } from '../facades/api.ts';
-import type { Judged } from '../facades/members.ts';
-import type { Described } from '../facades/parameters.ts';
+import type { CallerOffer } from '../facades/operation.ts';
+import type { Judged, Described } from '../facades/parameters.ts';
 import { CODES, wrong } from './azure-api.ts';
 import type { Query } from './azure-api.ts';
 

@@ -5,14 +5,12 @@ import { chargeSlot, FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, problems
 import type { BodyStep, DocumentOrder, DocumentServices, Exchange, GatewayServices, PluginRoute, ReadUpload, Refusal } from 'lingate';
 import type { RouteDoc, ShownDocument } from 'lingate';
 import Type from 'typebox';
-import { answer, offerTo } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/codes.ts';
-import { isRefusal } from '../facades/members.ts';
-import type { Judged } from '../facades/members.ts';
+import { answer, offerTo } from '../facades/operation.ts';
+import type { ApiPart } from '../facades/operation.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
-import { objectSchema, readAll } from '../facades/parameters.ts';
-import type { Described } from '../facades/parameters.ts';
+import { isRefusal, objectSchema, readAll } from '../facades/parameters.ts';
+import type { Judged, Described } from '../facades/parameters.ts';
 import { answered, JSON_OR_FORM, shown, string } from '../facades/reference.ts';
 import { AUTHENTICATED, membersOf } from './deepl-request.ts';
 import { NOT_FOUND as NO_GLOSSARY, ulidOf, uuidOf } from './glossary-model.ts';

@@ -4,14 +4,12 @@
 import Type from 'typebox';
 import { refuse } from 'lingate';
 import type { EngineCapabilities, Exchange, GatewayServices, Languages, Outcome, PluginHost } from 'lingate';
-import { answer } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
-import { operation, plainOperation } from '../facades/facade-operation.ts';
-import type { FacadeApi } from '../facades/facade-operation.ts';
 import { standardCode } from '../facades/codes.ts';
-import { isRefusal, withQuery } from '../facades/members.ts';
+import { withQuery } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
-import { readAll } from '../facades/parameters.ts';
+import { answer, operation, plainOperation } from '../facades/operation.ts';
+import type { ApiPart, FacadeApi } from '../facades/operation.ts';
+import { isRefusal, readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
 import { answered, boolean, shown, string } from '../facades/reference.ts';
 import { membersOf } from './deepl-request.ts';

@@ -3,7 +3,8 @@
 import { countCharacters, GLOSSARY_MISMATCH, KEY_MALFORMED, KEY_MISPLACED, KEY_MISSING, refuse, tagSlot } from 'lingate';
 import type { Exchange, GatewayServices, HeadStep, Problem, ProblemForm, Refusal, TooManyValues } from 'lingate';
 import { readMembers } from '../facades/members.ts';
-import type { Judged, Members } from '../facades/members.ts';
+import type { Members } from '../facades/members.ts';
+import type { Judged } from '../facades/parameters.ts';
 
 const BY_CODE: Readonly<Record<string, number>> = {
   too_many_texts: 413,

@@ -1,15 +1,13 @@
 // POST /v2/translate.
 import { countCharacters, NO_SUCH_GLOSSARY, refuse, TRANSLATION_PROBLEMS } from 'lingate';
 import type { Charge, Exchange, GatewayServices, PluginHost, Refusal, Translated, Translation } from 'lingate';
-import { answer, chargeFor } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
-import { operation } from '../facades/facade-operation.ts';
-import type { FacadeApi } from '../facades/facade-operation.ts';
 import type { Members } from '../facades/members.ts';
+import { answer, operation } from '../facades/operation.ts';
+import type { ApiPart, FacadeApi } from '../facades/operation.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { readAll } from '../facades/parameters.ts';
 import { JSON_OR_FORM, shown } from '../facades/reference.ts';
-import { inOrder, translateAll } from '../facades/texts.ts';
+import { chargeFor, inOrder, translateAll } from '../facades/texts.ts';
 import { membersOf } from './deepl-request.ts';
 import { NOT_FOUND } from './glossary-model.ts';
 import { mergedGlossary } from './glossary-store.ts';

@@ -3,10 +3,8 @@
 import Type from 'typebox';
 import { dateOf, isUnavailable, keyOwnerSlot, readDayRange, refuse, STORE_UNAVAILABLE, UNKNOWN_KEY } from 'lingate';
 import type { DayRange, Refusal, TagDay, Usage } from 'lingate';
-import { answer } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
-import { plainOperation } from '../facades/facade-operation.ts';
-import type { FacadeApi } from '../facades/facade-operation.ts';
+import { answer, plainOperation } from '../facades/operation.ts';
+import type { ApiPart, FacadeApi } from '../facades/operation.ts';
 import { integer, optional, parameter, required, shown } from '../facades/reference.ts';
 
 /** DeepL's value for an account without a limit. */

@@ -1,7 +1,7 @@
 // Parses a glossary's entries from TSV or CSV, and writes them as TSV.
 import { readPiece, refuse } from 'lingate';
 import type { EntryPieces, GlossaryEntries, Refusal } from 'lingate';
-import type { Judged } from '../facades/members.ts';
+import type { Judged } from '../facades/parameters.ts';
 
 export const ENTRIES_MAX = 10_000;
 const TERM_BYTES_MAX = 1024;

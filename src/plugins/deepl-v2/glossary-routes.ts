@@ -3,13 +3,10 @@
 import { isLarge, isUnavailable, JSON_TYPE, keyOwnerSlot, NO_HEADERS, pacedReply, problemsTo, refuse, STORE_UNAVAILABLE } from 'lingate';
 import type { EntryPieces, GatewayServices, GlossaryRecord, Languages, Outcome, PluginHost, Refusal } from 'lingate';
 import Type from 'typebox';
-import { answer } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
-import { operation } from '../facades/facade-operation.ts';
-import type { FacadeApi, OperationDoc } from '../facades/facade-operation.ts';
-import { isRefusal } from '../facades/members.ts';
 import type { Members } from '../facades/members.ts';
-import { readAll } from '../facades/parameters.ts';
+import { answer, operation } from '../facades/operation.ts';
+import type { ApiPart, FacadeApi, OperationDoc } from '../facades/operation.ts';
+import { isRefusal, readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
 import { answered, JSON_OR_FORM, shown, string } from '../facades/reference.ts';
 import { membersOf } from './deepl-request.ts';

@@ -3,11 +3,10 @@
 import { NOTHING_CHOSEN, refuse, targetsOffered, wantsOf, wantsOfStyle } from 'lingate';
 import type { Refusal, StyleRules, StyleWant, TextFormat, TranslationOptions, Want } from 'lingate';
 import Type from 'typebox';
-import type { CallerOffer } from '../facades/api.ts';
 import { targetOf } from '../facades/codes.ts';
-import { isRefusal } from '../facades/members.ts';
-import type { Judged } from '../facades/members.ts';
-import type { ParameterEntry } from '../facades/parameters.ts';
+import type { CallerOffer } from '../facades/operation.ts';
+import { isRefusal } from '../facades/parameters.ts';
+import type { Judged, ParameterEntry } from '../facades/parameters.ts';
 import { judgeTexts, NO_TEXTS, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { flag, namesOf, oneOf, textOf } from './deepl-request.ts';

@@ -1,8 +1,10 @@
 // Finds a caller's key where other vendors' clients send it: a header, the query, or the body.
 import { FORM_BODY_HEADERS } from 'lingate';
 import type { BodyStep, Credential, DocumentServices, Exchange, GatewayServices, HeadStep, Refusal, Slot, TooManyValues } from 'lingate';
-import { isRefusal, readMembers } from './members.ts';
-import type { Judged, Members } from './members.ts';
+import { readMembers } from './members.ts';
+import type { Members } from './members.ts';
+import { isRefusal } from './parameters.ts';
+import type { Judged } from './parameters.ts';
 
 /** Where clients may send a key, besides the headers of every route, which come first. */
 interface KeySources {

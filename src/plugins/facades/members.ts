@@ -1,16 +1,11 @@
 // The parameters of a request, from a form, a multipart form, JSON, or the query.
 import { isFormType, isMultipartType, readFormBody, readJsonBody, readMultipartBody, readQuery, refuse } from 'lingate';
-import type { Body, FormBody, Refusal, TooManyValues } from 'lingate';
+import type { Body, FormBody, TooManyValues } from 'lingate';
+import { isRefusal } from './parameters.ts';
+import type { Judged } from './parameters.ts';
 
 /** Names and values as sent, unchecked. A Map has no inherited members. */
 export type Members = ReadonlyMap<string, unknown>;
-
-/** What was read, or the refusal. Never a value of a caller as it came: that could look like one. */
-export type Judged<T> = T | Refusal;
-
-export function isRefusal(judged: unknown): judged is Refusal {
-  return typeof judged === 'object' && judged !== null && 'problem' in judged;
-}
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 const NEITHER = refuse('validation_error', 'Content-Type: must be application/json or application/x-www-form-urlencoded.');

@@ -2,9 +2,14 @@
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Refusal } from 'lingate';
-import { isRefusal } from './members.ts';
-import type { Judged } from './members.ts';
 import type { QueryDoc } from './reference.ts';
+
+/** What was read, or the refusal. Never a value of a caller as it came: that could look like one. */
+export type Judged<T> = T | Refusal;
+
+export function isRefusal(judged: unknown): judged is Refusal {
+  return typeof judged === 'object' && judged !== null && 'problem' in judged;
+}
 
 /** What the reference and the manual say about a parameter. */
 export interface ParameterDoc {

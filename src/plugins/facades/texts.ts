@@ -1,8 +1,8 @@
 // The texts of a request: checked, sent to the engine in pieces if there are more than `/v1`
 // accepts (all or none), and put back in order.
 import { countCharacters } from 'lingate';
-import type { Detected, Exchange, GatewayServices, Refusal, Translated, TranslationOrder } from 'lingate';
-import type { Judged } from './members.ts';
+import type { Charge, Detected, Exchange, GatewayServices, GlossaryReference, Refusal, Translated, TranslationOrder } from 'lingate';
+import type { Judged } from './parameters.ts';
 
 /** The texts of a request. */
 export interface Texts {
@@ -88,4 +88,14 @@ export async function allOrRefusal<Done extends object>(works: readonly Promise<
 function piecesOf<One>(texts: readonly One[]): readonly (readonly One[])[] {
   const length = Math.ceil(texts.length / Math.ceil(texts.length / PIECE_TEXTS));
   return Array.from({ length: Math.ceil(texts.length / length) }, (_none, i) => texts.slice(i * length, (i + 1) * length));
+}
+
+/** For charged texts. If all are empty, nothing is reserved, and no glossary looked for. */
+export function chargeFor(characters: number, glossary?: GlossaryReference): Charge {
+  return { characters, reserve: characters > 0, glossary: characters > 0 ? glossary : undefined, refusal: undefined };
+}
+
+/** For texts that cost nothing, of which only the length is checked. */
+export function uncharged(characters: number): Charge {
+  return { characters, reserve: false, glossary: undefined, refusal: undefined };
 }

@@ -16,9 +16,9 @@ import type {
   Slot,
 } from 'lingate';
 import Type from 'typebox';
-import { answer, offerTo } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/codes.ts';
+import { answer, offerTo } from '../facades/operation.ts';
+import type { ApiPart } from '../facades/operation.ts';
 import { answered, string } from '../facades/reference.ts';
 import { ApiKey, UPLOADING } from './libretranslate-api.ts';
 import { pairIn } from './translation.ts';

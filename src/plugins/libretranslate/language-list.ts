@@ -3,9 +3,9 @@
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { Languages } from 'lingate';
-import { answer, keyless } from '../facades/api.ts';
-import type { ApiPart } from '../facades/api.ts';
 import type { DefaultVariants } from '../facades/codes.ts';
+import { answer, keyless } from '../facades/operation.ts';
+import type { ApiPart } from '../facades/operation.ts';
 import { answered, arrayOf, shown, string } from '../facades/reference.ts';
 import { CODES } from './libretranslate-api.ts';
 

@@ -2,14 +2,15 @@
 // parameters are, and codes of languages as it writes them.
 import { problems, refuse, SOURCE_LANG_NEEDED, targetsOffered } from 'lingate';
 import type { Exchange, GatewayServices, Languages, PluginHost, Problem, ProblemCode, ProblemForm, Refusal, TooManyValues } from 'lingate';
-import type { ApiPart } from '../facades/api.ts';
 import { lowerBase, VendorCodes } from '../facades/codes.ts';
 import type { DefaultVariants } from '../facades/codes.ts';
-import type { FacadeApi } from '../facades/facade-operation.ts';
 import { bodyKeyStep, bodyKeySteps, keyStep, membersOnce, uploadKeyStep } from '../facades/keys.ts';
 import type { KeyOptions, ReadSlot } from '../facades/keys.ts';
-import { isJsonType, isRefusal, withQuery } from '../facades/members.ts';
-import type { Judged, Members } from '../facades/members.ts';
+import { isJsonType, withQuery } from '../facades/members.ts';
+import type { Members } from '../facades/members.ts';
+import type { ApiPart, FacadeApi } from '../facades/operation.ts';
+import { isRefusal } from '../facades/parameters.ts';
+import type { Judged } from '../facades/parameters.ts';
 import { optional } from '../facades/reference.ts';
 
 /** Wrong or missing keys, and a quota or credit that is used up, are 403 there. */

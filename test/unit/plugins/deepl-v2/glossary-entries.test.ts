@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { entriesTsv, parseEntries } from '../../../../src/plugins/deepl-v2/glossary-entries.ts';
-import { isRefusal } from '../../../../src/plugins/facades/members.ts';
+import { isRefusal } from '../../../../src/plugins/facades/parameters.ts';
 import type { EntriesFormat } from '../../../../src/plugins/deepl-v2/glossary-entries.ts';
 
 const fits = (source: string, target: string): boolean => source.toLowerCase() === 'en' && target.toLowerCase() === 'de';
