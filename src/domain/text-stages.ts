@@ -62,122 +62,81 @@ export type Translations = readonly Translation[] | Refusal;
 
 type StageAnswer = ChangedTexts | KnownTexts | Refusal | undefined;
 
-/** What a stage did with a piece of work, to be reverted on the way back. */
-type StageResult =
-  | { readonly kind: 'changed'; readonly plugin: string; readonly changed: ChangedTexts }
-  /** `open`: how many texts went on. */
-  | { readonly kind: 'known'; readonly known: KnownTexts; readonly open: number };
+/** A piece of work after the stages, with what remains to be done when its translations arrive. */
+export interface PassedTexts {
+  /** The work as the last stage left it: its texts go to the engine; empty if all are known. */
+  readonly work: TextWork;
+  /** Indexes of the original texts that are not charged. */
+  readonly spared: readonly number[];
+  /** Takes the remaining texts' translations back through the stages, last one first, once. */
+  readonly back: (translations: readonly Translation[], engine: string | undefined) => OrPromise<Translations>;
+}
+
+interface Passing extends PassedTexts {
+  /** Original indexes of the remaining texts. */
+  readonly open: readonly number[];
+  /** What stages learn once everything has succeeded. */
+  readonly lessons: (() => void)[];
+}
 
 /** In order; once all texts are known, later stages are skipped. A throw is a plugin's bug. */
 export function passStages(work: TextWork, stages: readonly TextStage[]): OrPromise<PassedTexts | Refusal> {
-  return passFrom(new PassedTexts(work), stages, 0);
+  const lessons: (() => void)[] = [];
+  const back: PassedTexts['back'] = (translations) => {
+    for (const learn of lessons) learn();
+    return translations;
+  };
+  return passFrom({ work, spared: [], open: [...work.text.keys()], lessons, back }, stages, 0);
 }
 
-function passFrom(passed: PassedTexts, stages: readonly TextStage[], first: number): OrPromise<PassedTexts | Refusal> {
-  for (let i = first; i < stages.length && passed.work.text.length > 0; i++) {
-    const stage = stages[i]!;
-    if (stage.kind === 'answer' && passed.work.detectionOnly) continue;
-    return andThen<StageAnswer, PassedTexts | Refusal>(
-      stage.run(passed.work),
-      (result) => passed.taken(stage.plugin, result) ?? passFrom(passed, stages, i + 1),
-    );
-  }
-  return passed;
-}
-
-/** A piece of work after the stages, with what remains to be done when its translations arrive. */
-export class PassedTexts {
-  /** The work as the last stage left it: its texts go to the engine; empty if all are known. */
-  work: TextWork;
-  /** Original indexes of the remaining texts; `undefined` while all remain. */
-  #indexes: readonly number[] | undefined = undefined;
-  #spared: readonly number[] = NONE;
-  readonly #taken: StageResult[] = [];
-
-  constructor(work: TextWork) {
-    this.work = work;
-  }
-
-  /** Indexes of the original texts that are not charged. */
-  get spared(): readonly number[] {
-    return this.#spared;
-  }
-
-  /** Applies the result of a stage. */
-  taken(plugin: string, result: StageAnswer): Refusal | undefined {
-    if (result === undefined) return undefined;
+function passFrom(passing: Passing, stages: readonly TextStage[], first: number): OrPromise<PassedTexts | Refusal> {
+  const { work } = passing;
+  const stage = stages[first];
+  if (stage === undefined || work.text.length === 0) return passing;
+  if (stage.kind === 'answer' && work.detectionOnly) return passFrom(passing, stages, first + 1);
+  return andThen<StageAnswer, PassedTexts | Refusal>(stage.run(work), (result) => {
+    if (result === undefined) return passFrom(passing, stages, first + 1);
     if ('problem' in result) return result;
-    if ('text' in result) this.#change(plugin, result);
-    else this.#answer(plugin, result);
-    return undefined;
-  }
+    const next = 'text' in result ? changedBy(stage.plugin, result, passing) : answeredBy(stage.plugin, result, passing);
+    return passFrom(next, stages, first + 1);
+  });
+}
 
-  #change(plugin: string, changed: ChangedTexts): void {
-    checkGiven(plugin, 'texts', changed.text, this.work.text, (text) => typeof text === 'string');
-    this.work = { ...this.work, text: changed.text };
-    this.#taken.push({ kind: 'changed', plugin, changed });
-  }
-
-  #answer(plugin: string, known: KnownTexts): void {
-    const { translations } = known;
-    const { text } = this.work;
-    checkGiven(plugin, 'translations', translations, text, (one) => one === undefined || isTranslation(one));
-    const open = countOpen(translations);
-    if (open < text.length) {
-      const indexes = this.#indexes ?? [...text.keys()];
-      const isOpen = (_one: unknown, i: number): boolean => translations[i] === undefined;
-      if (known.spared === true) this.#spared = [...this.#spared, ...indexes.filter((_index, i) => translations[i] !== undefined)];
-      this.#indexes = indexes.filter(isOpen);
-      this.work = { ...this.work, text: text.filter(isOpen) };
-    }
-    this.#taken.push({ kind: 'known', known, open });
-  }
-
-  /** Takes the remaining texts' translations back through the stages, last one first, once. */
-  back(translations: readonly Translation[], engine: string | undefined): OrPromise<Translations> {
-    return this.#back(translations, engine, this.#taken.length - 1, []);
-  }
-
-  /** Continues at stage `last`. The `lessons` are learnt once everything has succeeded. */
-  #back(translations: readonly Translation[], engine: string | undefined, last: number, lessons: Lesson[]): OrPromise<Translations> {
-    let current = translations;
-    for (let i = last; i >= 0; i--) {
-      const taken = this.#taken[i]!;
-      if (taken.kind === 'known') {
-        const { known, open } = taken;
-        if (engine !== undefined && open > 0) lessons.push({ known, translations: current });
-        current = joined(known.translations, current, open);
-        continue;
-      }
-      return andThen<Translations, Translations>(taken.changed.after?.(current) ?? current, (restored) => {
+function changedBy(plugin: string, changed: ChangedTexts, before: Passing): Passing {
+  const { text } = changed;
+  checkGiven(plugin, 'texts', text, before.work.text, (one) => typeof one === 'string');
+  return {
+    ...before,
+    work: { ...before.work, text },
+    back: (translations, engine) =>
+      andThen<Translations, Translations>(changed.after?.(translations) ?? translations, (restored) => {
         if ('problem' in restored) return restored;
-        checkGiven(taken.plugin, 'translations', restored, taken.changed.text, isTranslation);
-        return this.#back(restored, engine, i - 1, lessons);
-      });
-    }
-    for (const lesson of lessons) lesson.known.learn?.(lesson.translations, engine!);
-    return current;
-  }
+        checkGiven(plugin, 'translations', restored, text, isTranslation);
+        return before.back(restored, engine);
+      }),
+  };
 }
 
-/** Translations of the texts that a stage did not know. */
-interface Lesson {
-  readonly known: KnownTexts;
-  readonly translations: readonly Translation[];
-}
-
-const NONE: readonly never[] = [];
-
-function countOpen(translations: KnownTexts['translations']): number {
-  let open = 0;
-  for (let i = 0; i < translations.length; i++) if (translations[i] === undefined) open++;
-  return open;
-}
-
-function joined(known: KnownTexts['translations'], rest: readonly Translation[], open: number): readonly Translation[] {
-  if (open === known.length) return rest;
-  let next = 0;
-  return known.map((one) => one ?? rest[next++]!);
+function answeredBy(plugin: string, known: KnownTexts, before: Passing): Passing {
+  const { translations } = known;
+  const { work, spared, open, lessons } = before;
+  checkGiven(plugin, 'translations', translations, work.text, (one) => one === undefined || isTranslation(one));
+  const isOpen = (_one: unknown, i: number): boolean => translations[i] === undefined;
+  const text = work.text.filter(isOpen);
+  return {
+    lessons,
+    work: { ...work, text },
+    spared: known.spared === true ? [...spared, ...open.filter((_one, i) => translations[i] !== undefined)] : spared,
+    open: open.filter(isOpen),
+    back(found, engine) {
+      if (engine !== undefined && text.length > 0) lessons.push(() => known.learn?.(found, engine));
+      const rest = found.values();
+      return before.back(
+        translations.map((one) => one ?? rest.next().value!),
+        engine,
+      );
+    },
+  };
 }
 
 /** Throws if a plugin gave no list of the right length, or no texts or translations in it. */

@@ -167,14 +167,14 @@ export function plainOperation(
 }
 
 function routesOf(op: NamedOperation, steps: readonly string[]): readonly PluginRoute[] {
-  const { parameters = [], body, query, answer, problems, tag, scope, takesBody, routes = [op as OperationRoute] } = op;
+  const { parameters = [], body, query, problems, tag, scope, takesBody, routes = [op as OperationRoute] } = op;
   // The other examples belong to those of the body.
-  const { examples: _examples, ...alone } = answer;
+  const { examples: _examples, ...alone } = op.answer;
   return routes.map(({ at, summary, description, parameter, moreParameters }) => {
     const [method = '', path = ''] = at.split(' ');
     const input =
       body !== undefined && method !== 'GET'
-        ? { body: { schema: objectSchema(parameters), ...body }, answer, query }
+        ? { body: { schema: objectSchema(parameters), ...body }, answer: op.answer, query }
         : { query: query ?? queryDocs(parameters), answer: alone };
     const doc = { summary, description, parameter, moreParameters, ...input, authenticated: true, tag, problems };
     return { method, path, takesBody: takesBody ?? 'body' in input, steps, scope, doc };

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../../src/core/exchange.ts';
 import { refuse } from '../../../src/core/problem.ts';
-import { PassedTexts, passStages } from '../../../src/domain/text-stages.ts';
-import type { TextStage, TextWork } from '../../../src/domain/text-stages.ts';
+import { passStages } from '../../../src/domain/text-stages.ts';
+import type { PassedTexts, TextStage, TextWork } from '../../../src/domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { Translation } from '../../../src/domain/translation-options.ts';
 
@@ -90,7 +90,7 @@ function knowing(known: Readonly<Record<string, string>>, { later = false, spare
 /** All the way there and back, with an engine that appends `e` to each text. */
 async function through(text: readonly string[], stages: readonly TextStage[], more: Partial<TextWork> = {}) {
   const passed = await passStages(workOf(text, more), stages);
-  if (!(passed instanceof PassedTexts)) return { refusal: passed };
+  if ('problem' in passed) return { refusal: passed };
   const asked = passed.work.text;
   const back = await passed.back(
     asked.map((one) => said(`${one}e`)),

@@ -1,6 +1,6 @@
 // A memory with virtual clocks, and the path of a request's texts through it to an engine that is a function of text and options.
 import type { Exchange } from '../../../../src/core/exchange.ts';
-import { PassedTexts, passStages } from '../../../../src/domain/text-stages.ts';
+import { passStages } from '../../../../src/domain/text-stages.ts';
 import type { TextWork } from '../../../../src/domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
 import type { Translation, TranslationOptions } from '../../../../src/domain/translation-options.ts';
@@ -58,7 +58,7 @@ export function memoryScene({
       const x = { startedAtMs: scene.nowMs } as Exchange;
       const work: TextWork = { x, teamId, text, options, engines, expected, detectionOnly: false };
       const passed = await passStages(work, [{ kind: 'answer', plugin: 'memory', run: (one) => memory.answer(one) }]);
-      if (!(passed instanceof PassedTexts)) throw new Error('a memory refuses nothing');
+      if ('problem' in passed) throw new Error('a memory refuses nothing');
       const sent = passed.work.text;
       const translations = await passed.back(
         sent.map((one) => translated(one, options, answering, scene.version)),
