@@ -97,7 +97,7 @@ export function buildChains(parts: ChainParts): Chains {
 /** What all have in common who send something to an engine. */
 export type EngineUsers = ReturnType<typeof engineUsers>;
 
-function engineUsers({ caps, offers, live, telemetry, output: { log }, now }: ChainParts) {
+function engineUsers({ caps, offers, traffic, telemetry, output: { log }, now }: ChainParts) {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     offers,
@@ -108,7 +108,7 @@ function engineUsers({ caps, offers, live, telemetry, output: { log }, now }: Ch
     onFailures(failures: readonly AttemptFailure[]): void {
       // A caller who has left is no failure of the engine's, nor is a file that it does not take.
       const count = failures.filter((failure) => failure !== 'cancelled' && failure !== 'file_refused').length;
-      if (count > 0) live.engineFailures(count);
+      if (count > 0) traffic.engineFailures(count);
       if (failures.includes('engine_quota')) quotaAlarm.ring();
     },
   };
@@ -177,7 +177,7 @@ function stepsOf(parts: ChainParts, translate: TranslateOptions): Readonly<Recor
   };
   return {
     'access-log': accessLogStep({
-      logs: [requests, parts.live, parts.recent, parts.busy],
+      logs: [requests, parts.traffic],
       written: parts.output.access,
       quietPaths: new Set(config.listen_quiet_paths),
       now,

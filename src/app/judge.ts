@@ -42,7 +42,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const judgeable =
     known === undefined ? { ...config, engines: config.engines.filter(({ protocol }) => builtInProtocols.has(protocol)) } : config;
   const engines = await faults.of(() => setUpEngines(judgeable, (known ?? NO_PLUGINS).engines, env));
-  const secrets = await faults.of(() => secretsOf(config.raw, sourcesOf(config, env)));
+  const secrets = await faults.of(() => secretsOf(config, sourcesOf(config, env)));
   const paths = [...own, ...(rows ?? [])].map(({ path }) => path);
   const forward = await faults.of(() => forwardSettings(config, secrets?.forwardHeaders, paths));
   await faults.of(() => openOidc(config.file, secrets?.oidc));
@@ -70,7 +70,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
 export async function judgeSecrets(config: Config, env: Environment): Promise<void> {
   const faults = new FoundFaults(config);
   await faults.of(() => withEngines(config, env, () => Promise.resolve()));
-  await faults.of(() => secretsOf(config.raw, sourcesOf(config, env)));
+  await faults.of(() => secretsOf(config, sourcesOf(config, env)));
   await faults.of(() => otelSettings(config, env));
   if (faults.lines.length > 0) throw new ConfigError(faults.lines);
 }

@@ -23,7 +23,7 @@ import { FailureLog } from '../runtime/failure-log.ts';
 import { Forgetting, GlossaryUpkeepTimer } from '../runtime/forgetting.ts';
 import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
-import { BusyTeams, LiveWindow, RecentRequests } from '../runtime/recent-traffic.ts';
+import { RecentTraffic } from '../runtime/recent-traffic.ts';
 import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
@@ -94,9 +94,7 @@ export async function openParts(opening: Opening) {
     runningRecord,
     client: clientAddressReader(config.listen_trusted_proxies, config.listen_client_address),
     full: new KnownFullWindows({ keysMax: FULL_WINDOWS_MAX, now: monotonicMs }),
-    live: new LiveWindow(nowMs),
-    recent: new RecentRequests(nowMs),
-    busy: new BusyTeams(nowMs),
+    traffic: new RecentTraffic(nowMs),
   };
 }
 

@@ -103,7 +103,7 @@ export class Serving implements ServingProcesses {
     this.#gateway = gateway;
     metrics.read('requests_in_flight', () => gateway.inFlight);
     // Probes and readers of the documentation must not look like traffic in the console.
-    this.parts.live.watch(gateway.open, new Set(['GET /health', ...documentRouteNames(config, plugins)]));
+    this.parts.traffic.watch(gateway.open, new Set(['GET /health', ...documentRouteNames(config, plugins)]));
     const { listener, withoutUws } = await startListener(config, gateway, options);
     this.#listener = listener;
     metrics.read('tls_certificate_expiry_timestamp_seconds', () => {
@@ -134,10 +134,10 @@ export class Serving implements ServingProcesses {
   }
 
   async states(): Promise<ProcessStates> {
-    const { engines, probe, clocks, live, busy, plugins } = this.parts;
+    const { engines, probe, clocks, traffic, plugins } = this.parts;
     const state: ProcessState = {
-      steps: live.snapshot(),
-      busy: busy.snapshot(),
+      steps: traffic.steps(),
+      busy: traffic.busy(),
       inFlight: this.#gateway?.inFlight ?? 0,
       openSettlements: this.#settlements?.open ?? 0,
       replicas: [...engines.byName].flatMap(([name, engine]) => engine.health().map((health) => ({ engine: name, ...health }))),
@@ -152,7 +152,7 @@ export class Serving implements ServingProcesses {
   }
 
   async recentRequests(): Promise<readonly RecentRequest[]> {
-    return this.parts.recent.snapshot();
+    return this.parts.traffic.requests();
   }
 
   /** The metrics of this process. */

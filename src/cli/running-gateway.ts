@@ -32,7 +32,7 @@ export async function askGateway({ io }: CommandContext, config: Config, path: s
   // Imported here: help needs none of the YAML parser.
   const { secretsOf, sourcesOf } = await import('../config/secrets.ts');
   // Every role may read.
-  const admin = config.raw.admin && { ...config.raw.admin, oidc: undefined };
+  const admin = config.admin && { ...config.admin, oidc: undefined };
   const [operator] = secretsOf({ admin }, sourcesOf(config, io.env)).operators ?? [];
   const token = operator?.token ?? io.env[TOKEN_VARIABLE] ?? '';
   if (token === '') {

@@ -38,10 +38,9 @@ const UNKNOWN = 'unknown';
 
 /** Walks through `value` wherever `schema` has secrets; `at` is the value's own path. */
 export function reveal(schema: unknown, value: unknown, sources: SecretSources, at: string): Revealed {
-  if (value === undefined) return { value, faults: [], found: [] };
-  if (isSecret(schema)) return revealOne(value, sources, at);
-  const { properties, patternProperties, items } = (schema ?? {}) as SchemaNode;
-  if (typeof value !== 'object' || value === null) return { value, faults: [], found: [] };
+  if (isSecret(schema) && value !== undefined) return revealOne(value, sources, at);
+  if (schema === undefined || typeof value !== 'object' || value === null) return { value, faults: [], found: [] };
+  const { properties, patternProperties, items } = schema as SchemaNode;
   const others = items ?? Object.values(patternProperties ?? {})[0];
   const members = Object.entries(value).map(
     ([name, member]) => [name, reveal(properties?.[name] ?? others, member, sources, join(at, name))] as const,
@@ -104,7 +103,8 @@ export interface Secrets {
   readonly forwardHeaders: readonly Readonly<Record<string, string>>[];
 }
 
-type WithSecrets = Pick<ConfigFile, 'admin' | 'events' | 'documents' | 'otel' | 'forward'>;
+const SECTIONS = ['admin', 'events', 'documents', 'otel', 'forward'] as const;
+type WithSecrets = Pick<Config, (typeof SECTIONS)[number]>;
 
 /** Where those of this configuration are. */
 export function sourcesOf({ file, sources: { files } }: Config, env: Environment): SecretSources {
@@ -112,7 +112,8 @@ export function sourcesOf({ file, sources: { files } }: Config, env: Environment
 }
 
 /** Throws a `ConfigError` with all faults. */
-export function secretsOf(written: Partial<WithSecrets>, sources: SecretSources): Secrets {
+export function secretsOf(config: Partial<WithSecrets>, sources: SecretSources): Secrets {
+  const written = Object.fromEntries(SECTIONS.map((name) => [name, config[name]]));
   const { value, faults: unread, found } = reveal(ConfigFile, written, sources, '');
   const { admin, events, documents, otel, forward = [] } = value as Partial<WithSecrets>;
   const faults = [...unread];
@@ -133,7 +134,7 @@ export function secretsOf(written: Partial<WithSecrets>, sources: SecretSources)
 }
 
 type Refuse = (path: string, reason: string) => void;
-type Admin = NonNullable<ConfigFile['admin']>;
+type Admin = NonNullable<Config['admin']>;
 
 /** Too long to guess or type: it should be generated at random. */
 const SECRET_LENGTH_MIN = 32;

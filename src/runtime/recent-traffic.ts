@@ -27,10 +27,60 @@ type MutableLiveStep = { -readonly [Name in Exclude<keyof LiveStep, 'requests' |
   readonly durations: number[];
 };
 
-export class LiveWindow implements AccessLog {
+/** The last spans of time; each begins with the first thing that happens in it. */
+class LastSpans<T> {
+  readonly #spanMs: number;
+  readonly #begin: (atMs: number) => T;
+  /** By their numbers modulo how many there are. */
+  readonly #spans: ({ readonly number: number; readonly value: T } | undefined)[];
+
+  constructor(spanMs: number, count: number, begin: (atMs: number) => T) {
+    this.#spanMs = spanMs;
+    this.#begin = begin;
+    this.#spans = Array.from({ length: count }, () => undefined);
+  }
+
+  at(nowMs: number): T {
+    const number = Math.floor(nowMs / this.#spanMs);
+    const index = number % this.#spans.length;
+    let span = this.#spans[index];
+    if (span?.number !== number) this.#spans[index] = span = { number, value: this.#begin(number * this.#spanMs) };
+    return span.value;
+  }
+
+  /** Oldest first. Not one in the future either, where a clock once was. */
+  all(nowMs: number): T[] {
+    const now = Math.floor(nowMs / this.#spanMs);
+    const recent = this.#spans.filter((span) => span !== undefined && span.number <= now && span.number > now - this.#spans.length);
+    return recent.toSorted((a, b) => a!.number - b!.number).map((span) => span!.value);
+  }
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES = 15;
+/** In a minute. Further teams are counted together, so that memory is bounded: some 10 MB. */
+const TEAMS_MAX = 5000;
+/** Enough that the busiest of several processes are among those of each. */
+const BUSIEST = 200;
+/** Of refusals, and of failures: a flood of one kind must not push out the other. */
+const RECENT_MAX = 1000;
+
+/** Survives structured cloning. */
+export interface BusyTeamsSnapshot {
+  /** The busiest by requests and the busiest by characters, in no order. */
+  readonly teams: readonly TeamTraffic[];
+  /** Requests of teams that were not counted each. */
+  readonly uncounted: number;
+}
+
+type Sums = { -readonly [Name in Exclude<keyof TeamTraffic, 'teamId'>]: number };
+
+export class RecentTraffic implements AccessLog {
   readonly #nowMs: () => number;
-  /** By step number modulo `LIVE_STEPS`; a step is created when something happens in it. */
-  readonly #steps: (MutableLiveStep | undefined)[] = Array.from({ length: LIVE_STEPS }, () => undefined);
+  readonly #steps = new LastSpans(LIVE_STEP_MS, LIVE_STEPS, emptyStep);
+  readonly #minutes = new LastSpans(MINUTE_MS, MINUTES, () => ({ teams: new Map<string, Sums>(), uncounted: 0 }));
+  readonly #refused: RecentRequest[] = [];
+  readonly #failed: RecentRequest[] = [];
   #inFlight: { readonly size: number } = { size: 0 };
   #quietRoutes: ReadonlySet<string> = new Set();
 
@@ -47,43 +97,74 @@ export class LiveWindow implements AccessLog {
 
   /** Records a finished request. */
   record(entry: AccessEntry): void {
-    if (this.#quietRoutes.has(entry.route)) return;
-    const step = this.#step();
-    step.requests[entry.code] = (step.requests[entry.code] ?? 0) + 1;
-    let low = 0;
-    for (let high = BOUNDS.length - 1; low < high;) {
-      const middle = (low + high) >> 1;
-      if (entry.durationMs <= BOUNDS[middle]!) high = middle;
-      else low = middle + 1;
-    }
-    step.durations[low]!++;
-    step.characters += entry.characters;
+    const nowMs = this.#nowMs();
+    if (!this.#quietRoutes.has(entry.route)) countInto(this.#step(nowMs), entry);
+    this.#countTeam(entry, nowMs);
+    this.#remember(entry, nowMs);
   }
 
   engineFailures(count: number): void {
-    if (count > 0) this.#step().engineFailures += count;
+    this.#step(this.#nowMs()).engineFailures += count;
   }
 
   /** Oldest first; only steps with activity, and the current one. */
-  snapshot(): readonly LiveStep[] {
-    const nowMs = this.#step().atMs;
-    const oldestMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
-    const steps = this.#steps.filter((step): step is MutableLiveStep => step !== undefined && step.atMs >= oldestMs && step.atMs <= nowMs);
-    return steps.toSorted((a, b) => a.atMs - b.atMs).map((step) => structuredClone(step));
+  steps(): readonly LiveStep[] {
+    const nowMs = this.#nowMs();
+    this.#step(nowMs);
+    return structuredClone(this.#steps.all(nowMs));
   }
 
-  #step(): MutableLiveStep {
-    const atMs = Math.floor(this.#nowMs() / LIVE_STEP_MS) * LIVE_STEP_MS;
-    const index = (atMs / LIVE_STEP_MS) % LIVE_STEPS;
-    let step = this.#steps[index];
-    if (step === undefined || step.atMs !== atMs) {
-      step = emptyStep(atMs);
-      this.#steps[index] = step;
+  busy(): BusyTeamsSnapshot {
+    const sums = new Map<string, Sums>();
+    let uncounted = 0;
+    for (const minute of this.#minutes.all(this.#nowMs())) {
+      for (const [teamId, more] of minute.teams) addTo(sums, teamId, more);
+      uncounted += minute.uncounted;
     }
+    const busiest = [...busiestBy(sums, 'requests', BUSIEST), ...busiestBy(sums, 'characters', BUSIEST)];
+    return { teams: [...new Map(busiest.map((one) => [one.teamId, one])).values()], uncounted };
+  }
+
+  /** Newest first. */
+  requests(): readonly RecentRequest[] {
+    return newestFirst([...this.#refused.slice(-RECENT_MAX), ...this.#failed.slice(-RECENT_MAX)]);
+  }
+
+  #step(nowMs: number): MutableLiveStep {
+    const step = this.#steps.at(nowMs);
     // Peaks occur just before a request ends.
     step.inFlight = Math.max(step.inFlight, this.#inFlight.size);
     return step;
   }
+
+  #countTeam({ teamId, code, characters }: AccessEntry, nowMs: number): void {
+    if (teamId === undefined) return;
+    const minute = this.#minutes.at(nowMs);
+    if (minute.teams.size >= TEAMS_MAX && !minute.teams.has(teamId)) minute.uncounted++;
+    else addTo(minute.teams, teamId, { requests: 1, unanswered: code === 'ok' || code === 'client_closed' ? 0 : 1, characters });
+  }
+
+  /** Refused, failed, or with a failed attempt. Who disconnected is in the log alone. */
+  #remember(entry: AccessEntry, atMs: number): void {
+    const { status, code, failures } = entry;
+    if (status === undefined || (code === 'ok' && failures === undefined)) return;
+    const { requestId, route, teamId, keyId, engine, parameter, limitOf } = entry;
+    const list = status >= 500 || failures !== undefined ? this.#failed : this.#refused;
+    list.push({ requestId, atMs, route, status, code, teamId, keyId, engine, failures, parameter, limitOf });
+    if (list.length >= 2 * RECENT_MAX) list.splice(0, RECENT_MAX);
+  }
+}
+
+function countInto(step: MutableLiveStep, { code, durationMs, characters }: AccessEntry): void {
+  step.requests[code] = (step.requests[code] ?? 0) + 1;
+  let low = 0;
+  for (let high = BOUNDS.length - 1; low < high;) {
+    const middle = (low + high) >> 1;
+    if (durationMs <= BOUNDS[middle]!) high = middle;
+    else low = middle + 1;
+  }
+  step.durations[low]!++;
+  step.characters += characters;
 }
 
 /** Of the window, with empty ones, summed over processes; `nowMs` is the wall clock. */
@@ -145,66 +226,6 @@ function add(sum: MutableLiveStep, step: LiveStep): void {
   sum.engineFailures += step.engineFailures;
 }
 
-const MINUTE_MS = 60_000;
-const MINUTES = 15;
-/** In a minute. Further teams are counted together, so that memory is bounded: some 10 MB. */
-const TEAMS_MAX = 5000;
-/** Enough that the busiest of several processes are among those of each. */
-const BUSIEST = 200;
-
-/** Survives structured cloning. */
-export interface BusyTeamsSnapshot {
-  /** The busiest by requests and the busiest by characters, in no order. */
-  readonly teams: readonly TeamTraffic[];
-  /** Requests of teams that were not counted each. */
-  readonly uncounted: number;
-}
-
-type Sums = { -readonly [Name in Exclude<keyof TeamTraffic, 'teamId'>]: number };
-
-interface Minute {
-  /** Since 1970. */
-  readonly number: number;
-  readonly teams: Map<string, Sums>;
-  uncounted: number;
-}
-
-export class BusyTeams implements AccessLog {
-  readonly #nowMs: () => number;
-  /** By their numbers modulo `MINUTES`. */
-  readonly #minutes: (Minute | undefined)[] = Array.from({ length: MINUTES }, () => undefined);
-
-  /** `nowMs` is the wall clock. */
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  record({ teamId, code, characters }: AccessEntry): void {
-    if (teamId === undefined) return;
-    const number = Math.floor(this.#nowMs() / MINUTE_MS);
-    let minute = this.#minutes[number % MINUTES];
-    if (minute?.number !== number) this.#minutes[number % MINUTES] = minute = { number, teams: new Map(), uncounted: 0 };
-    if (minute.teams.size >= TEAMS_MAX && !minute.teams.has(teamId)) minute.uncounted++;
-    else addTo(minute.teams, teamId, { requests: 1, unanswered: code === 'ok' || code === 'client_closed' ? 0 : 1, characters });
-  }
-
-  snapshot(): BusyTeamsSnapshot {
-    const now = Math.floor(this.#nowMs() / MINUTE_MS);
-    const sums = new Map<string, Sums>();
-    let uncounted = 0;
-    for (const minute of this.#minutes) {
-      // Not a minute in the future either, where a clock once was.
-      if (minute === undefined || minute.number > now || minute.number <= now - MINUTES) continue;
-      for (const [teamId, more] of minute.teams) addTo(sums, teamId, more);
-      uncounted += minute.uncounted;
-    }
-    const teams = new Map(
-      [...busiestBy(sums, 'requests', BUSIEST), ...busiestBy(sums, 'characters', BUSIEST)].map((one) => [one.teamId, one]),
-    );
-    return { teams: [...teams.values()], uncounted };
-  }
-}
-
 function addTo(teams: Map<string, Sums>, teamId: string, { requests, unanswered, characters }: Readonly<Sums>): void {
   const sums = teams.get(teamId);
   if (sums === undefined) {
@@ -218,9 +239,8 @@ function addTo(teams: Map<string, Sums>, teamId: string, { requests, unanswered,
 
 /** Busiest first, without those that have nothing of it. */
 function busiestBy(sums: ReadonlyMap<string, Sums>, figure: 'requests' | 'characters', most: number): readonly TeamTraffic[] {
-  const busiest = new Worst<TeamTraffic>(most, (one) => one[figure]);
-  for (const [teamId, one] of sums) if (one[figure] > 0) busiest.add({ teamId, ...one });
-  return busiest.worst;
+  const some = [...sums].filter(([, one]) => one[figure] > 0).map(([teamId, one]) => ({ teamId, ...one }));
+  return worstOf(some, most, (one) => one[figure]);
 }
 
 /** Of several processes, busiest first, so many by requests and by characters. */
@@ -231,63 +251,12 @@ export function busiestOf(snapshots: readonly BusyTeamsSnapshot[], most: number)
   return { byRequests: busiestBy(sums, 'requests', most), byCharacters: busiestBy(sums, 'characters', most), uncounted };
 }
 
-/** Of refusals, and of failures: a flood of one kind must not push out the other. */
-const RECENT_MAX = 1000;
-
-export class RecentRequests implements AccessLog {
-  readonly #nowMs: () => number;
-  readonly #refused: RecentRequest[] = [];
-  readonly #failed: RecentRequest[] = [];
-
-  /** `nowMs` is the wall clock. */
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  /** Refused, failed, or with a failed attempt. Who disconnected is in the log alone. */
-  record(entry: AccessEntry): void {
-    const { status, code, failures } = entry;
-    if (status === undefined || (code === 'ok' && failures === undefined)) return;
-    const { requestId, route, teamId, keyId, engine, parameter, limitOf } = entry;
-    const list = status >= 500 || failures !== undefined ? this.#failed : this.#refused;
-    list.push({ requestId, atMs: this.#nowMs(), route, status, code, teamId, keyId, engine, failures, parameter, limitOf });
-    if (list.length >= 2 * RECENT_MAX) list.splice(0, RECENT_MAX);
-  }
-
-  /** Newest first. */
-  snapshot(): readonly RecentRequest[] {
-    return newestFirst([...this.#refused.slice(-RECENT_MAX), ...this.#failed.slice(-RECENT_MAX)]);
-  }
-}
-
 /** By request id, which begins with the time. */
 export function newestFirst(requests: readonly RecentRequest[]): readonly RecentRequest[] {
   return requests.toSorted((a, b) => (a.requestId < b.requestId ? 1 : -1));
 }
 
-/** The worst of many. */
-export class Worst<T> {
-  readonly #max: number;
-  readonly #badness: (one: T) => number;
-  /** Worst first; among equals, the one added first. To be read only. */
-  readonly worst: T[] = [];
-  /** The number of items added. To be read only. */
-  count = 0;
-
-  /** Keeps `max` items; a higher `badness` is worse. */
-  constructor(max: number, badness: (one: T) => number) {
-    this.#max = max;
-    this.#badness = badness;
-  }
-
-  add(one: T): void {
-    this.count++;
-    const badness = this.#badness(one);
-    const last = this.worst.at(-1);
-    if (last !== undefined && this.worst.length === this.#max && this.#badness(last) >= badness) return;
-    let at = this.worst.length;
-    while (at > 0 && this.#badness(this.worst[at - 1]!) < badness) at--;
-    this.worst.splice(at, 0, one);
-    if (this.worst.length > this.#max) this.worst.pop();
-  }
+/** So many at most, worst first: a higher `badness` is worse. */
+export function worstOf<T>(all: readonly T[], most: number, badness: (one: T) => number): readonly T[] {
+  return all.toSorted((one, other) => badness(other) - badness(one)).slice(0, most);
 }

@@ -6,7 +6,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
-import { Worst } from './recent-traffic.ts';
+import { worstOf } from './recent-traffic.ts';
 
 export interface TeamsNearLimits {
   /** When the last scan ended, in ms on the monotonic clock; `undefined` before the first. */
@@ -67,8 +67,9 @@ const NOTHING: TeamsNearLimits = {
 };
 
 export class TeamWatch {
+  /** Of the last complete scan. To be read only. */
+  latest = NOTHING;
   readonly #options: TeamWatchOptions;
-  #latest = NOTHING;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #failing = false;
@@ -77,11 +78,6 @@ export class TeamWatch {
   constructor(options: TeamWatchOptions) {
     this.#options = options;
     void this.#scans();
-  }
-
-  /** The result of the last complete scan. */
-  get latest(): TeamsNearLimits {
-    return this.#latest;
   }
 
   close(): void {
@@ -96,14 +92,14 @@ export class TeamWatch {
     while (!this.#closed) {
       const startedAtMs = now();
       const found = await this.#scan();
-      this.#latest = found ?? this.#latest;
+      this.latest = found ?? this.latest;
       await this.#pause(found === undefined ? everyMs : Math.max(PAUSE_MS, startedAtMs + everyMs - now()));
     }
   }
 
   async #scan(): Promise<TeamsNearLimits | undefined> {
-    const { teams, log, now } = this.#options;
-    const pass = new Pass(this.#options);
+    const { teams, log, now, settings, wallMs } = this.#options;
+    let found = NOTHING;
     for (let after: string | undefined; !this.#closed; await this.#pause(PAUSE_MS)) {
       // A rejection is a bug of the store, which must not end the process.
       const page = await teams
@@ -115,8 +111,8 @@ export class TeamWatch {
       if (!isAway && this.#failing) log.info('the teams can be read again');
       this.#failing = isAway;
       if (isAway) return undefined;
-      for (const summary of page) pass.look(summary);
-      if (page.length < PAGE) return pass.result(now());
+      found = withPage(found, page, settings, wallMs());
+      if (page.length < PAGE) return { ...found, passedAtMs: now() };
       after = page.at(-1)!.team.teamId;
     }
     return undefined;
@@ -129,44 +125,45 @@ export class TeamWatch {
   }
 }
 
-/** One scan over all teams. */
-class Pass {
-  readonly #settings: TeamWatchSettings;
-  readonly #wallMs: () => number;
-  readonly #quota: Worst<QuotaNearlyUsed>;
-  readonly #credit: Worst<CreditLow>;
-  readonly #keys: Worst<KeyUnused>;
-  #all = 0;
+/** With the teams of another page. */
+function withPage(before: TeamsNearLimits, page: readonly TeamSummary[], settings: TeamWatchSettings, nowMs: number): TeamsNearLimits {
+  // A team without an active key cannot reach a limit.
+  const active = page.filter(({ idlestKey }) => idlestKey !== undefined);
+  const quota = active.flatMap((summary) => quotaUsed(summary, settings) ?? []);
+  const credit = active.flatMap((summary) => creditLow(summary, settings) ?? []);
+  const keys = active.flatMap((summary) => keyUnused(summary, settings, nowMs) ?? []);
+  const { counts } = before;
+  const { teams_max: most } = settings;
+  return {
+    passedAtMs: undefined,
+    counts: {
+      all: counts.all + page.length,
+      quota_nearly_used: counts.quota_nearly_used + quota.length,
+      credit_low: counts.credit_low + credit.length,
+      key_unused: counts.key_unused + keys.length,
+    },
+    quota: worstOf([...before.quota, ...quota], most, ({ usedRatio }) => usedRatio),
+    credit: worstOf([...before.credit, ...credit], most, ({ characters }) => -characters),
+    keys: worstOf([...before.keys, ...keys], most, ({ unusedSeconds }) => unusedSeconds),
+  };
+}
 
-  constructor({ settings, wallMs }: TeamWatchOptions) {
-    this.#settings = settings;
-    this.#wallMs = wallMs;
-    this.#quota = new Worst(settings.teams_max, ({ usedRatio }) => usedRatio);
-    this.#credit = new Worst(settings.teams_max, ({ characters }) => -characters);
-    this.#keys = new Worst(settings.teams_max, ({ unusedSeconds }) => unusedSeconds);
-  }
+function quotaUsed({ team, characters, allowanceUsed }: TeamSummary, settings: TeamWatchSettings): QuotaNearlyUsed | undefined {
+  const { teamId, limits } = team;
+  if (limits.billing === 'credit') return undefined;
+  const allowed = limits.characterLimit + limits.overageCharacters;
+  const usedRatio = allowed === 0 ? 1 : (characters - allowanceUsed) / allowed;
+  return usedRatio * 100 >= settings.quota_used_percent ? { teamId, usedRatio } : undefined;
+}
 
-  look({ team, characters, allowanceUsed, idlestKey }: TeamSummary): void {
-    this.#all++;
-    // A team without an active key cannot reach a limit.
-    if (idlestKey === undefined) return;
-    const { teamId, limits } = team;
-    const { quota_used_percent: percent, credit_characters: creditLeast, key_unused_days: days } = this.#settings;
-    if (limits.billing === 'credit') {
-      const left = limits.minorPerMillion === 0 ? Infinity : Math.floor(team.balanceMicro / limits.minorPerMillion);
-      if (left < creditLeast) this.#credit.add({ teamId, characters: left });
-    } else {
-      const allowed = limits.characterLimit + limits.overageCharacters;
-      const usedRatio = allowed === 0 ? 1 : (characters - allowanceUsed) / allowed;
-      if (usedRatio * 100 >= percent) this.#quota.add({ teamId, usedRatio });
-    }
-    const unusedMs = this.#wallMs() - idlestKey.sinceMs;
-    if (unusedMs >= days * DAY_MS) this.#keys.add({ teamId, keyId: idlestKey.keyId, unusedSeconds: Math.floor(unusedMs / SECOND_MS) });
-  }
+function creditLow({ team: { teamId, limits, balanceMicro } }: TeamSummary, settings: TeamWatchSettings): CreditLow | undefined {
+  if (limits.billing !== 'credit') return undefined;
+  const characters = limits.minorPerMillion === 0 ? Infinity : Math.floor(balanceMicro / limits.minorPerMillion);
+  return characters < settings.credit_characters ? { teamId, characters } : undefined;
+}
 
-  result(passedAtMs: number): TeamsNearLimits {
-    const [quota, credit, keys] = [this.#quota, this.#credit, this.#keys];
-    const counts = { all: this.#all, quota_nearly_used: quota.count, credit_low: credit.count, key_unused: keys.count };
-    return { passedAtMs, counts, quota: quota.worst, credit: credit.worst, keys: keys.worst };
-  }
+function keyUnused({ team: { teamId }, idlestKey }: TeamSummary, settings: TeamWatchSettings, nowMs: number): KeyUnused | undefined {
+  const unusedMs = nowMs - idlestKey!.sinceMs;
+  if (unusedMs < settings.key_unused_days * DAY_MS) return undefined;
+  return { teamId, keyId: idlestKey!.keyId, unusedSeconds: Math.floor(unusedMs / SECOND_MS) };
 }

@@ -3,7 +3,7 @@ import type { ProcessStates } from '../../src/app/processes.ts';
 import { ulid } from 'ulid';
 import type { RecentRequest } from '../../src/ports/access-entry.ts';
 import type { BusyTeamsSnapshot, LiveStep } from '../../src/runtime/recent-traffic.ts';
-import { LiveWindow, LIVE_STEP_MS, LIVE_STEPS } from '../../src/runtime/recent-traffic.ts';
+import { RecentTraffic, LIVE_STEP_MS, LIVE_STEPS } from '../../src/runtime/recent-traffic.ts';
 
 /** `nowMs` is the wall clock. The teams have the traffic. */
 export function sampleStates(nowMs: number, teamIds: readonly string[]): ProcessStates {
@@ -70,7 +70,7 @@ export function sampleRequests(nowMs: number, teamIds: readonly string[]): reado
 function sampleSteps(nowMs: number): readonly LiveStep[] {
   let atMs = nowMs - (LIVE_STEPS - 1) * LIVE_STEP_MS;
   let inFlight = 0;
-  const window = new LiveWindow(() => atMs);
+  const window = new RecentTraffic(() => atMs);
   window.watch(
     {
       get size() {
@@ -94,10 +94,10 @@ function sampleSteps(nowMs: number): readonly LiveStep[] {
     if (troubled) window.engineFailures(Math.round(6 * random()));
   }
   atMs = nowMs;
-  return window.snapshot();
+  return window.steps();
 }
 
-type Entry = Parameters<LiveWindow['record']>[0];
+type Entry = Parameters<RecentTraffic['record']>[0];
 
 const ENTRY = {} as Entry;
 

@@ -171,7 +171,7 @@ test('config check shows where events are sent and their thresholds, without a t
   expect(JSON.parse(stdout)).toMatchObject({ events: 'https://h.example/in', event_thresholds: [50, 100], event_credit_minor: [10, 0] });
   expect(stdout).not.toMatch(/hidden|whsec/);
   const config = loadConfig({ file, env: {} });
-  expect(secretsOf(config.raw, sourcesOf(config, { E: secret })).events).toEqual(Buffer.alloc(24, 0xfb));
+  expect(secretsOf(config, sourcesOf(config, { E: secret })).events).toEqual(Buffer.alloc(24, 0xfb));
 });
 
 test('every plugin that was set up for the checks above was closed', async () => {

@@ -129,8 +129,8 @@ describe('a valid forward route', () => {
   );
 
   test('gets secrets from variables; a missing one gives one line, and none is ever shown', () => {
-    const { forward, raw } = loaded(entry('headers: { Authorization: { env: TOKEN } }'));
-    const secrets = (env: Environment) => secretsOf(raw, { env, file: 'a.yaml', files: new Map() });
+    const { forward } = loaded(entry('headers: { Authorization: { env: TOKEN } }'));
+    const secrets = (env: Environment) => secretsOf({ forward }, { env, file: 'a.yaml', files: new Map() });
     const settings = forwardSettings({ forward, file: 'a.yaml' }, secrets({ TOKEN: 'Bearer x' }).forwardHeaders, own);
     expect(settings[0]!.headers).toEqual({ authorization: 'Bearer x' });
     expect(faultsOf(() => secrets({}))).toEqual(['a.yaml: forward.0.headers.Authorization: the environment variable TOKEN is not set']);

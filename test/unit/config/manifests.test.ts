@@ -116,7 +116,7 @@ describe('the Kubernetes manifest', () => {
   });
 
   test('lets no pod start with the placeholder for the admin token', () => {
-    const from = (token: string) => secretsOf({ admin: config().raw.admin }, sourcesOf(config(), { [TOKEN]: token })).operators;
+    const from = (token: string) => secretsOf({ admin: config().admin }, sourcesOf(config(), { [TOKEN]: token })).operators;
     expect(() => from(of('Secret').stringData!['admin-token']!)).toThrow(/at least 32 characters/);
     expect(from('a'.repeat(32))).toHaveLength(1);
   });
