@@ -8,7 +8,7 @@ import { canonicalUlid } from '../domain/ulid.ts';
 import type { Team, TeamPage } from '../ports/team-registry.ts';
 import type { OperationContext } from './operation-context.ts';
 import { RefusedError, refused, noSuch } from './operation.ts';
-import type { AdminOperation, ListEntry, ListedPage, ListPiece } from './operation.ts';
+import type { AdminOperation, ListEntry, ListPiece } from './operation.ts';
 
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
@@ -17,9 +17,14 @@ const CHECKED_MAX = 5000;
 /** With a filter: how many are read together, which holds the event loop for some milliseconds. */
 const FILTERED_TOGETHER = 50;
 
-export interface ShownPage extends ListedPage<unknown> {
+export interface ShownPage {
+  readonly rows: readonly unknown[];
   /** The cursor of the next page. */
   readonly next: string | undefined;
+  /** If so many were checked that the page ended: it may have fewer rows than asked, or none. */
+  readonly checkedMax: number | undefined;
+  /** Names of teams that this page is about and whose rows are still to come. */
+  readonly missing: readonly string[];
 }
 
 /** The page at a cursor, which belongs to its question. */
@@ -32,8 +37,8 @@ export async function pageAt(
 ): Promise<ShownPage> {
   const digest = hash('sha256', JSON.stringify([one.id, input]), 'hex').slice(0, 12);
   const after = cursor === undefined ? undefined : placeIn(cursor, digest);
-  const page = await pageOf(one.listing!.read(context, input as never, after, limit + 1), limit);
-  return { ...page, next: page.next === undefined ? undefined : Buffer.from(JSON.stringify([digest, page.next])).toString('base64url') };
+  const { next, ...page } = await pageOf(one.listing!.read(context, input as never, after, limit + 1), limit);
+  return { ...page, next: next === undefined ? undefined : Buffer.from(JSON.stringify([digest, next])).toString('base64url') };
 }
 
 function placeIn(cursor: string, digest: string): unknown {
@@ -51,8 +56,11 @@ function placeIn(cursor: string, digest: string): unknown {
 const NO_CURSOR = refused('cursor', 'must be the `next` of the previous page');
 
 /** The first rows of a reading. Fewer than `limit` do not mean that this is the last page. */
-export async function pageOf<Row>(pieces: AsyncIterable<ListPiece<Row>>, limit: number): Promise<ListedPage<Row>> {
-  const rows: Row[] = [];
+async function pageOf(
+  pieces: AsyncIterable<ListPiece<unknown>>,
+  limit: number,
+): Promise<Omit<ShownPage, 'next'> & { readonly next: unknown }> {
+  const rows: unknown[] = [];
   const missing: string[] = [];
   let [checked, last, missingBefore]: [number, unknown, number] = [0, undefined, 0];
   for await (const { entries, end, checked: more } of pieces) {

@@ -59,7 +59,7 @@ const FORMAT = {
 };
 
 /** The operation with all that its route takes. */
-export function paged(one: AdminOperation): AdminOperation {
+function paged(one: AdminOperation): AdminOperation {
   const taken = forPrograms(one);
   return one.listing === undefined
     ? taken

@@ -86,17 +86,6 @@ export interface RowColumn<Row = never, Input = unknown> {
   readonly when?: (input: Input) => boolean;
 }
 
-/** A page of a list. */
-export interface ListedPage<Row> {
-  readonly rows: readonly Row[];
-  /** Where the next page begins; any JSON value. */
-  readonly next: unknown;
-  /** If so many were checked that the page ended: it may have fewer rows than asked, or none. */
-  readonly checkedMax: number | undefined;
-  /** Names of teams that this page is about and whose rows are still to come. */
-  readonly missing: readonly string[];
-}
-
 /** With its place, from where a later reading goes on; or a team before its rows. */
 export type ListEntry<Row> = { readonly row: Row; readonly at: unknown } | { readonly missing: string };
 
@@ -183,8 +172,9 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly bodyOptional?: true;
   /** By default 200; with 204 the API answers without a body. */
   readonly status?: 201 | 204;
-  readonly columns: readonly RowColumn<Static<Row>, Static<Input>>[];
-  /** What one record shows by name, where columns cannot say it. */
+  /** Of a list; of one record, what it shows unless `facts` says that. */
+  readonly columns?: readonly RowColumn<Static<Row>, Static<Input>>[];
+  /** What one record shows by name; what is `undefined` is left out. */
   readonly facts?: (row: Static<Row>) => Readonly<Record<string, Cell>>;
   /** A table below one record. */
   readonly below?: RowsBelow<Static<Row>>;

@@ -60,7 +60,9 @@ export function labelled(members: Readonly<Record<string, string | number>>): st
 export function recordText(one: AdminOperation, value: unknown, nowMs: number): string {
   const columns = columnsOf(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
   const facts =
-    one.facts === undefined ? columns : Object.entries(one.facts(value)).map(([name, cell]) => [name, shown(cell, nowMs)] as const);
+    one.facts === undefined
+      ? columns
+      : Object.entries(one.facts(value)).flatMap(([name, cell]) => (cell === undefined ? [] : [[name, shown(cell, nowMs)] as const]));
   const below = one.below?.rows(value, nowMs).map((row) => row.map((cell) => shown(cell, nowMs))) ?? [];
   const parts = [
     facts.length === 0 ? undefined : labelled(Object.fromEntries(facts)),
@@ -69,7 +71,7 @@ export function recordText(one: AdminOperation, value: unknown, nowMs: number): 
   return parts.filter((part) => part !== undefined).join('\n\n');
 }
 
-function columnsOf({ columns }: AdminOperation, input?: GivenMembers): AdminOperation['columns'] {
+function columnsOf({ columns = [] }: AdminOperation, input?: GivenMembers) {
   return columns.filter(({ only, when }) => only !== 'console' && (input === undefined || when?.(input) !== false));
 }
 

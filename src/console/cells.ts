@@ -11,6 +11,9 @@ import { ago, count, day, moment, money, size, usageBar } from './shown.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
 
+/** What there is to list, in the words of an operation. */
+type Listed = Pick<AdminOperation<never, never>, 'columns'> & { readonly none?: Html | string };
+
 interface Around {
   readonly caption: string;
   readonly context: OperationContext;
@@ -23,34 +26,39 @@ interface Around {
   readonly leadsTo?: (row: never) => string;
   /** A last column with links to changes. */
   readonly change?: ((row: never) => Html | string) | undefined;
+  /** Limits the page. */
+  readonly most?: number;
+  /** The command that lists further rows. */
+  readonly more?: string;
 }
 
-/** Rows as a table, with the names of teams and keys. */
-export async function tableOf(
-  { columns: all }: { readonly columns: readonly RowColumn<never, never>[] },
-  rows: readonly unknown[],
-  { caption, context, nowMs, hidden = [], input = {}, leadsTo, change }: Around,
-): Promise<Html> {
-  const isShown = ({ only, head, when }: RowColumn<never, never>): boolean =>
-    only !== 'command' && !hidden.includes(head) && (when === undefined || when(input as never));
-  const columns = all.filter(isShown);
-  const cells = rows.map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
+/** Rows as a table, with the names of teams and keys; or that there are none. */
+export async function tableOf({ columns: all = [], none }: Listed, rows: readonly unknown[], around: Around): Promise<Html> {
+  if (rows.length === 0) return html`<p class="soft">${none}</p>`;
+  const { caption, context, nowMs, hidden = [], input = {}, leadsTo, change, most = rows.length, more } = around;
+  const columns = all.filter(({ only, head, when }) => only !== 'command' && !hidden.includes(head) && when?.(input as never) !== false);
+  const cells = rows.slice(0, most).map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
   const known = await knownIn(cells.flat(), context);
   const linked = (row: unknown, text: Html | string): Html | string =>
     leadsTo === undefined ? text : html`<a href="${CONSOLE_PREFIX}${leadsTo(row as never)}">${text}</a>`;
-  return htmlTable({
+  const table = htmlTable({
     caption,
     columns: [...columns.map(headOf), ...(change === undefined ? [] : ['Change'])],
-    rows: rows.map((row, index) => [
-      ...cells[index]!.map((cell, at) => (at === 0 ? linked(row, shown(cell, known, nowMs)) : shown(cell, known, nowMs))),
-      ...(change === undefined ? [] : [change(row as never)]),
+    rows: cells.map((shownCells, index) => [
+      ...shownCells.map((cell, at) => (at === 0 ? linked(rows[index], shown(cell, known, nowMs)) : shown(cell, known, nowMs))),
+      ...(change === undefined ? [] : [change(rows[index] as never)]),
     ]),
     wide: columns.length > 6,
   });
+  const left = rows.length - cells.length;
+  return left === 0 || more === undefined
+    ? table
+    : html`${table}
+        <p class="soft">${count(left)} more are listed by <code>${more}</code>.</p>`;
 }
 
 /** One row as facts, without its name, which is the page's title. */
-export async function factsOf({ columns }: AdminOperation, row: unknown, context: OperationContext, nowMs: number): Promise<Html> {
+export async function factsOf({ columns = [] }: AdminOperation, row: unknown, context: OperationContext, nowMs: number): Promise<Html> {
   const [, ...facts] = columns.map(({ head, cell }) => [head, cell(row as never, nowMs)] as const);
   const known = await knownIn(
     facts.map(([, cell]) => cell),

@@ -1,5 +1,4 @@
 // The history on a team's page: 30 days and 13 months as bars, periods, movements of credit.
-import type { OperationContext } from '../admin/operation-context.ts';
 import { found } from '../admin/operation.ts';
 import { listPeriods, periodReport } from '../admin/operations/periods.ts';
 import { html } from '../docs/html.ts';
@@ -36,6 +35,7 @@ export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts
   const from = dates[0]!;
   const csv = (one: 'keys' | 'tags'): string =>
     `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from, to: dateOf(today), by: 'day', [one]: 'true', team: teamId }).toString()}`;
+  const around = { caption: 'Periods, newest first', context, nowMs, most: PERIODS_MAX, more: `lingate usage periods ${teamId}` };
   return html`${usageChart('days', `Last ${DAYS} days`, 'Day', spansOf(dates, rows, dateOf))}
     <p class="links">
       <a href="${csv('keys')}" download>Download these days, key by key (CSV)</a>
@@ -43,7 +43,7 @@ export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts
     </p>
     ${usageChart('months', `Last ${MONTHS} months`, 'Month', spansOf(months, rows, monthOf))}
     <h2 id="periods">Periods</h2>
-    ${await periodsTable(teamId, found(periods, 'team', teamId), context, nowMs)}`;
+    ${await tableOf(listPeriods, found(periods, 'team', teamId).map(periodReport), around)}`;
 }
 
 /** A span for each date, in order; `dateOfDay` gives the date of a day. Days are UTC. */
@@ -56,14 +56,6 @@ function spansOf(dates: readonly string[], rows: readonly KeyDay[], dateOfDay: (
     span.requests += row.requests;
   }
   return [...spans.values()];
-}
-
-async function periodsTable(teamId: string, periods: readonly PeriodUse[], context: OperationContext, nowMs: number): Promise<Html> {
-  if (periods.length === 0) return html`<p class="soft">${listPeriods.none}</p>`;
-  const rows = periods.slice(0, PERIODS_MAX).map(periodReport);
-  const left = periods.length - rows.length;
-  return html`${await tableOf(listPeriods, rows, { caption: 'Periods, newest first', context, nowMs })}
-  ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate usage periods ${teamId}</code>.</p>` : undefined}`;
 }
 
 /** A day or a month. */

@@ -12,13 +12,11 @@ import { hasLimits } from '../domain/key-limits.ts';
 import { writtenWindows } from '../domain/window-limits.ts';
 import type { FieldTexts } from './form.ts';
 import { formFields } from './operation-form.ts';
-import type { Period } from '../domain/period.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleParts, SignedInVisit } from './console-route.ts';
 import { tableOf } from './cells.ts';
-import { ago, count } from './shown.ts';
 
 /** Limits the page. */
 const KEYS_MAX = 200;
@@ -38,28 +36,18 @@ const columns = keyColumns<UsedKey>([
 ]);
 
 /** Working ones first, revoked ones last, the newest of each first. `withChanges` adds links. */
-export async function keysTable({ team, keys }: Usage, context: OperationContext, nowMs: number, withChanges: boolean): Promise<Html> {
-  if (keys.length === 0) return html`<p class="soft">There are no keys yet.</p>`;
+export function keysTable({ team, keys }: Usage, context: OperationContext, nowMs: number, withChanges: boolean): Promise<Html> {
   const ordered = keys.toReversed().toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status));
-  const rows = ordered.slice(0, KEYS_MAX).map((key): UsedKey => ({ ...keyReport(key), team_id: team.teamId, use: key }));
-  const left = ordered.length - rows.length;
-  const around = {
+  const rows = ordered.map((key): UsedKey => ({ ...keyReport(key), team_id: team.teamId, use: key }));
+  return tableOf({ columns, none: 'There are no keys yet.' }, rows, {
     caption: `Keys of ${team.name}`,
     context,
     nowMs,
     hidden: keys.some(({ limits }) => hasLimits(limits)) ? [] : ['Limits'],
     change: withChanges ? changes : undefined,
-  };
-  return html`${await tableOf({ columns }, rows, around)}
-  ${left > 0 ? html`<p class="soft">${count(left)} more, revoked or old, are listed by <code>lingate key list</code>.</p>` : undefined}`;
-}
-
-export function lastUse({ lastUsedAtMs }: Pick<KeyUsage, 'lastUsedAtMs'>, nowMs: number): Html | string {
-  return lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs);
-}
-
-export function keyStatus({ status }: Pick<KeyUsage, 'status'>): Html {
-  return html`<span class="${status}">${status}</span>`;
+    most: KEYS_MAX,
+    more: `lingate key list --team ${team.teamId}`,
+  });
 }
 
 /** Below `/console`. */
@@ -73,15 +61,6 @@ export function changes({ team_id: teamId, key_id: keyId, display, status }: Fou
   const to = `${CONSOLE_PREFIX}${keyPath(teamId, keyId)}`;
   const which = html`<span class="unseen"> ${display}</span>`;
   return html`<span class="links"><a href="${to}/rotate">Rotate${which}</a> <a href="${to}/revoke">Revoke${which}</a></span>`;
-}
-
-export interface TeamKey {
-  readonly team: Team;
-  readonly key: KeyUsage;
-  /** All of the team, in order of creation. */
-  readonly keys: readonly KeyUsage[];
-  /** The current period of the team, to which the key's counts belong. */
-  readonly period: Period;
 }
 
 /** By the path's `id`, with what it has used. */
@@ -103,17 +82,16 @@ export function pathId(parameters: SignedInVisit['parameters'], name: string, ki
   return id;
 }
 
+export interface TeamKey extends Usage {
+  readonly key: KeyUsage;
+}
+
 /** By the path's `id` and `key`. */
 export async function findTeamKey({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<TeamKey> {
   const keyId = pathId(parameters, 'key', 'key');
-  const usage = await context.options.teams.usage(pathId(parameters, 'id', 'key'));
-  const { team, keys, periodStartMs: startMs, periodEndMs: endMs } = found(usage, 'key', keyId);
-  const key = found(
-    keys.find((one) => one.keyId === keyId),
-    'key',
-    keyId,
-  );
-  return { team, key, keys, period: { startMs, endMs } };
+  const usage = found(await context.options.teams.usage(pathId(parameters, 'id', 'key')), 'key', keyId);
+  const key = usage.keys.find((one) => one.keyId === keyId);
+  return { ...usage, key: found(key, 'key', keyId) };
 }
 
 export function newKeyNotice({ key, display }: NewKeyRow): Html {

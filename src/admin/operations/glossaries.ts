@@ -85,7 +85,6 @@ export const deleteGlossary: AdminOperation = operation({
   input: { id: glossaryId },
   status: 204,
   row: Type.Object({ glossary_id: Type.String(), team_id: Type.String(), status: Type.Enum(['deleted']) }),
-  columns: [],
   asking: 'deleting a glossary',
   async asks(context, { id }) {
     const { teamId, glossary } = await findGlossary(context, id);

@@ -5,7 +5,7 @@ import { rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { FoundKey, KeyRecord } from '../../ports/team-registry.ts';
 import { limitsText, moment, whole, windowEntries, windowList } from '../fields.ts';
-import type { RowColumn } from '../operation.ts';
+import type { Cell, RowColumn } from '../operation.ts';
 
 const LimitRows = {
   expires_at: Type.Optional(moment),
@@ -48,36 +48,28 @@ export type FoundKeyRow = Static<typeof Found>;
 export type NewKeyRow = Static<typeof New>;
 export type ChangedKeyRow = Static<typeof ChangedKey>;
 
-/** A key's limits, under the names that operators use; absent if the key has no such limit. */
-export function limitsReport(limits: KeyLimits) {
-  const { expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows } = limits;
+/** A key's limits, under the names that operators use. */
+export function limitsReport({ expiresAtMs: untilMs, requestsPerSecond, characters, allowedAddresses, scopes, windows }: KeyLimits) {
   return {
-    ...(expiresAtMs === undefined ? {} : { expires_at: rfc3339(expiresAtMs) }),
-    ...(requestsPerSecond === undefined ? {} : { requests_per_second: requestsPerSecond }),
-    ...(characters === undefined ? {} : { characters }),
-    ...(allowedAddresses === undefined ? {} : { allowed_addresses: [...allowedAddresses] }),
-    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
-    ...(windows === undefined ? {} : { limits: windowEntries(windows)! }),
+    expires_at: untilMs === undefined ? undefined : rfc3339(untilMs),
+    requests_per_second: requestsPerSecond,
+    characters,
+    allowed_addresses: allowedAddresses && [...allowedAddresses],
+    scopes: scopes && [...scopes],
+    limits: windowEntries(windows),
   };
 }
 
 export function keyReport(key: KeyRecord): ListedKeyRow {
-  return {
-    key_id: key.keyId,
-    display: key.display,
-    label: key.label,
-    mode: key.mode,
-    status: key.status,
-    created_at: rfc3339(key.createdAtMs),
-    last_used_at: key.lastUsedAtMs === undefined ? null : rfc3339(key.lastUsedAtMs),
-    ...limitsReport(key.limits),
-  };
+  const { keyId, display, label, mode: of, status, createdAtMs, lastUsedAtMs } = key;
+  const lastUsedAt = lastUsedAtMs === undefined ? null : rfc3339(lastUsedAtMs);
+  const times = { created_at: rfc3339(createdAtMs), last_used_at: lastUsedAt };
+  return { key_id: keyId, display, label, mode: of, status, ...times, ...limitsReport(key.limits) };
 }
 
 export function foundRow(key: FoundKey): FoundKeyRow {
-  const { created_at: _at, last_used_at, ...row } = keyReport(key);
-  const { key_id, display, label, mode: ofMode, status, ...limits } = row;
-  return { key_id, display, label, mode: ofMode, status, team_id: key.teamId, team_name: key.teamName, last_used_at, ...limits };
+  const { created_at: _at, ...row } = keyReport(key);
+  return { ...row, team_id: key.teamId, team_name: key.teamName };
 }
 
 /** What all lists of keys show. A console's list knows whose they are. */
@@ -101,15 +93,9 @@ export function keyColumns<Row extends (ListedKeyRow | FoundKeyRow) & { readonly
   ];
 }
 
-/** What one key shows. */
-export function keyFacts<Row extends NewKeyRow | ChangedKeyRow>(more: readonly RowColumn<Row>[]): readonly RowColumn<Row>[] {
-  return [
-    { head: 'key_id', cell: (row) => row.key_id },
-    ...more,
-    { head: 'display', cell: (row) => row.display },
-    { head: 'label', cell: (row) => row.label || undefined },
-    { head: 'mode', cell: (row) => row.mode },
-    { head: 'team_id', cell: (row) => row.team_id },
-    { head: 'limits', cell: limitsText },
-  ];
+/** What one key shows, its limits in a line. */
+export function keyFacts(row: NewKeyRow | ChangedKeyRow): Readonly<Record<string, Cell>> {
+  const { key_id, display, label, mode: of, team_id } = row;
+  const what = 'status' in row ? { status: row.status } : { key: row.key };
+  return { key_id, ...what, display, label: label || undefined, mode: of, team_id, limits: limitsText(row) };
 }

@@ -22,7 +22,7 @@ import type { OperationContext } from '../operation-context.ts';
 import { done, found, operation, refused } from '../operation.ts';
 import type { AdminOperation, Done, OperationRefusal } from '../operation.ts';
 import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, limitsReport, New } from './key-rows.ts';
-import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow, NewKeyRow } from './key-rows.ts';
+import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow } from './key-rows.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const KEY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
@@ -163,7 +163,7 @@ export const createKey: AdminOperation = operation({
   status: 201,
   row: New,
   shownOnce: 'key',
-  columns: keyFacts([{ head: 'key', cell: (row: NewKeyRow) => row.key }]),
+  facts: keyFacts,
   notice: () => 'Store the key now: it will not be shown again.',
   async run(context, { id: team, mode: ofMode, label = '', disabled: isDisabled = false, ...given }, { id }) {
     const key = newKey(ofMode);
@@ -237,7 +237,7 @@ export const updateKey: AdminOperation = operation({
     return judgeExpiry(given.expires_at, nowMs);
   },
   row: ChangedKey,
-  columns: keyFacts([{ head: 'status', cell: (row: ChangedKeyRow) => row.status }]),
+  facts: keyFacts,
   notice: ({ key_id: id, status }) => `Key ${id} is changed.${NOTES[status]}`,
   async run(context, { id, label, disabled: isDisabled, limit, no_limit: removed = [], ...given }) {
     const limits: { -readonly [Name in keyof KeyLimitChange]: KeyLimitChange[Name] } = limitChange(given);
@@ -261,7 +261,6 @@ export const revokeKey: AdminOperation = operation({
   summary: 'Revokes a key: its next request is refused.',
   input: { id: keyId },
   row: Type.Object({ key_id: Type.String(), status: Type.Enum(['revoked'], { type: 'string' }) }),
-  columns: [],
   async run(context, { id }) {
     return { ...(await revokedKey(context, id)), value: { key_id: id, status: 'revoked' } };
   },

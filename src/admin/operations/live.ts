@@ -55,7 +55,6 @@ const live = operation({
   summary: 'Shows the last 15 minutes in steps of 5 seconds.',
   input: {},
   row: LiveAnswer,
-  columns: [],
   run: (context) => context.part('live')(),
 });
 

@@ -42,7 +42,6 @@ export const teamUsage = operation({
   examples: [`lingate usage ${TEAM}`],
   input: { id: teamId },
   row: Type.Object({}),
-  columns: [],
   facts(row) {
     const report = row as UsageReport;
     const { test_character_count: ofTests = 0, test_keys: free, character_count: characters } = report;

@@ -90,7 +90,6 @@ export const applyPlan: AdminOperation = operation({
   },
   bodyOptional: true,
   row: PlanApplied,
-  columns: [],
   notice({ plan, teams, changed, dearer }, { dry_run: isDry = false }) {
     const costlier = dearer.teams === 0 ? '' : ` This ${costlierText(dearer)}.`;
     return `${changed} of ${teams} ${teams === 1 ? 'team' : 'teams'} on plan ${plan} ${isDry ? 'would change' : 'changed'}.${costlier}`;

@@ -177,7 +177,6 @@ export const deleteTag: AdminOperation = operation({
   input: { id: teamId, tag },
   status: 204,
   row: Type.Object({ tag: Type.String(), team_id: Type.String(), status: Type.Enum(['deleted']) }),
-  columns: [],
   notice: ({ tag: name, team_id: team }) => `The tag ${name} of team ${team} has no limits any more.`,
   async run(context, { id, tag: name }) {
     const removed = await context.changing(context.part('tags').registry.remove(id, name, context.by(deleteTag)));

@@ -9,9 +9,9 @@ import type { JudgedText } from '../../domain/record-name.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { TeamSummary, Team, TeamChange, TeamRegistry } from '../../ports/team-registry.ts';
 import { choice, recordText } from '../fields.ts';
-import { pageOf, rowsInOrder } from '../listing.ts';
+import { rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
-import type { Cell, ListedPage, MembersGiven, ListPiece, RowColumn } from '../operation.ts';
+import type { Cell, MembersGiven, ListPiece, RowColumn } from '../operation.ts';
 import { answered, isUnavailable } from '../../domain/store-unavailable.ts';
 import { canonicalUlid } from '../../domain/ulid.ts';
 import { RefusedError, refused } from '../operation.ts';
@@ -116,17 +116,6 @@ function usedCell(summary: TeamSummary): Cell {
 function creditCell({ team: { limits, balanceMicro } }: TeamSummary): Cell {
   if (limits.billing !== 'credit') return undefined;
   return { kind: 'money', minor: minorRoundedDown(balanceMicro), currency: limits.currency };
-}
-
-/** The next page of teams with their usage, in one call to the store. */
-export function teamSummaries(
-  context: OperationContext,
-  asked: TeamsAsked,
-  after: unknown,
-  limit: number,
-): Promise<ListedPage<TeamSummary>> {
-  const read = readSummaries(context, asked, (summary) => summary, after, limit + 1);
-  return pageOf(read, limit);
 }
 
 export function readSummaries<Row>(

@@ -22,7 +22,7 @@ import { costlierFor, planNamed, PLAN_TIMES, questionOf, unconfirmed } from '../
 import type { NamedPlan, PlanTime } from '../plan-change.ts';
 import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
 import type { ChangedTeamRow } from './team-rows.ts';
-import { readSummaries, TeamQuestion, warningsOfAlike } from './team-search.ts';
+import { readSummaries, summaryColumns, TeamQuestion, warningsOfAlike } from './team-search.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
@@ -52,6 +52,14 @@ export const listTeams = operation({
     },
   },
 });
+
+/** The same with their usage, as the console lists them. */
+export const listSummaries: AdminOperation = {
+  ...listTeams,
+  columns: summaryColumns as AdminOperation['columns'],
+  none: 'There are no teams here.',
+  listing: { read: (context, asked, after, size) => readSummaries(context, asked, (summary) => summary, after, size) },
+};
 
 const plan = (description: string) => Type.String({ description, given: { value: 'PLAN' } });
 const REFERENCE = 'Your own reference, for example a customer number; it need not be unique.';
@@ -99,7 +107,6 @@ export const createTeam: AdminOperation = operation({
   judgeByPlans: planOfNewTeam,
   status: 201,
   row: ChangedTeam,
-  columns: [],
   facts: teamFacts,
   notice: ({ team_id: id, name: named }) =>
     `Team ${named} has been created. Next, a key for it: lingate key create --team ${id} --mode live`,
@@ -127,7 +134,6 @@ export const showTeam = operation({
   examples: [`lingate team show ${TEAM}`],
   input: { id: teamId },
   row: ShownTeam,
-  columns: [],
   facts: shownTeamFacts,
   async run(context, { id }) {
     const usage = found(await context.options.teams.usage(id), 'team', id);
@@ -236,7 +242,6 @@ export const updateTeam: AdminOperation = operation({
     return (added ?? 0) < 0 && reason === undefined ? refused('reason', 'is required to deduct credit') : undefined;
   },
   row: ChangedTeam,
-  columns: [],
   facts: teamFacts,
   notice: editText,
   instead: '{when} next-period',
@@ -310,7 +315,6 @@ export const deleteTeam: AdminOperation = operation({
   asking: 'deleting a team',
   status: 204,
   row: Type.Object({ team_id: Type.String(), status: Type.Enum(['deleted']), kept_usage: Type.Boolean() }),
-  columns: [],
   notice: ({ team_id: id, kept_usage: keepsUsage }) => `Team ${id} is deleted${keepsUsage ? '; its usage by day and period stays' : ''}.`,
   async asks(context, { id, keep_usage: keepUsage }) {
     const team = answered(await context.options.teams.findTeam(id));

@@ -17,13 +17,12 @@ const GLOSSARIES_MAX = 200;
 async function list(visit: SignedInVisit, { context }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
   const rows = (await listGlossaries.run!(context, { id: teamId })).value as readonly GlossaryRow[];
   const title = `Glossaries of ${name}`;
-  const left = rows.length - GLOSSARIES_MAX;
   const link = ({ glossary_id: id, name: which }: GlossaryRow) =>
     html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries/${id}/delete">Delete<span class="unseen"> ${which}</span></a>`;
-  const around = { caption: title, context, nowMs: visit.nowMs, ...(mayChange(visit) ? { change: link } : {}) };
+  const change = mayChange(visit) ? link : undefined;
+  const around = { caption: title, context, nowMs: visit.nowMs, change, most: GLOSSARIES_MAX, more: 'lingate glossary list' };
   const main = html`<h1>${title}</h1>
-    ${rows.length === 0 ? html`<p class="soft">${listGlossaries.none}</p>` : await tableOf(listGlossaries, rows.slice(0, GLOSSARIES_MAX), around)}
-    ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate glossary list</code>.</p>` : undefined}
+    ${await tableOf(listGlossaries, rows, around)}
     <p><a href="${CONSOLE_PREFIX}/teams/${teamId}">Back to the team</a></p>`;
   return pageAnswer({ title, section: 'teams', main });
 }

@@ -14,9 +14,13 @@ import type { ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { factList, recordFacts } from '../cells.ts';
 import { recordRoutes } from '../record-page.ts';
 import type { Action } from '../record-page.ts';
-import { count, day, usageBar } from '../shown.ts';
-import { findTeamKey, keyFields, keyPath, keyStatus, lastUse, limitTexts, newKeyNotice } from '../team-keys.ts';
+import { ago, count, day, usageBar } from '../shown.ts';
+import { findTeamKey, keyFields, keyPath, limitTexts, newKeyNotice } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
+
+function lastUse({ lastUsedAtMs }: KeyUsage, nowMs: number): Html | string {
+  return lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs);
+}
 
 const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   active: '',
@@ -25,13 +29,13 @@ const STATUS_NOTES: Readonly<Record<KeyUsage['status'], string>> = {
   revoked: ': refused permanently',
 };
 
-function keyFacts({ key, period }: TeamKey, nowMs: number): Html {
+function keyFacts({ key, periodStartMs, periodEndMs }: TeamKey, nowMs: number): Html {
   const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes } = limitsReport(key.limits);
   const codes = (texts: readonly string[]): Html => html`${texts.map((text) => html`<code>${text}</code> `)}`;
   return factList(
-    ['Status', html`${keyStatus(key)}${STATUS_NOTES[key.status]}`],
+    ['Status', html`<span class="${key.status}">${key.status}</span>${STATUS_NOTES[key.status]}`],
     ['Last use', lastUse(key, nowMs)],
-    ['Period', html`${day(period.startMs)} to ${day(period.endMs)}`],
+    ['Period', html`${day(periodStartMs)} to ${day(periodEndMs)}`],
     ['Characters', characters === undefined ? count(key.characters) : usageBar(`Characters of ${key.display}`, key.characters, characters)],
     ['Requests', count(key.requests)],
     ['Rate', rate === undefined ? "the team's" : `at most ${count(rate)} a second, within the team's`],

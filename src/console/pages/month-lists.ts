@@ -1,5 +1,6 @@
 // What teams have used in a month, and the invoices of its periods: in pages, with what they come
 // to; as files; invoices as a page to print.
+import type { GivenMembers } from '../../admin/input.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
 import type { AdminOperation } from '../../admin/operation.ts';
 import { allRows } from '../../admin/listing.ts';
@@ -14,8 +15,8 @@ import { dateOf, dayOfDate, daysOfMonth, lastMonths, monthOf } from '../../domai
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { holding, queryOf, searchForm, selectField } from '../form.ts';
-import { htmlTable, numeric, pager, tableOf } from '../cells.ts';
-import { filePage, pageOfQuery } from '../list-page.ts';
+import { htmlTable, numeric, tableOf } from '../cells.ts';
+import { filePage, pageOfQuery, pagesOf } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
 import { count, money } from '../shown.ts';
 
@@ -23,17 +24,16 @@ interface Asked {
   readonly month: string;
   readonly from: string;
   readonly to: string;
-  readonly today: number;
   /** Whether periods are asked for that are not closed. */
   readonly open: boolean;
 }
 
 /** A month that is none is ignored: a truncated link still opens the current one. */
 function askedOf({ request: { query }, nowMs }: SignedInVisit): Asked {
-  const [today, asked] = [dayOf(nowMs), query.get('month') ?? ''];
-  const month = daysOfMonth(asked) === undefined ? monthOf(today) : asked;
+  const asked = query.get('month') ?? '';
+  const month = daysOfMonth(asked) === undefined ? monthOf(dayOf(nowMs)) : asked;
   const { from, to } = daysOfMonth(month)!;
-  return { month, from: dateOf(from), to: dateOf(to), today, open: query.get('open') === 'true' };
+  return { month, from: dateOf(from), to: dateOf(to), open: query.get('open') === 'true' };
 }
 
 /** The months that are stored by default, and the one that began before them. */
@@ -41,37 +41,34 @@ const MONTHS = 14;
 
 interface MonthList<Row> {
   readonly one: AdminOperation;
-  readonly path: string;
-  readonly title: 'Usage' | 'Invoices';
-  readonly input: (asked: Asked) => object;
+  readonly section: 'usage' | 'invoices';
+  readonly input: (asked: Asked) => GivenMembers;
   readonly links: (asked: Asked) => Html;
-  /** Fields besides the month's. */
-  readonly fields?: (asked: Asked) => readonly Html[];
+  /** Besides the month's. */
+  readonly field?: (asked: Asked) => Html;
   readonly above?: (asked: Asked, context: OperationContext) => Promise<Html | undefined>;
-  readonly caption: (month: string) => string;
+  readonly caption: string;
   /** What is said if there are no rows, of all teams and of these. */
   readonly none: readonly [all: string, some: string];
-  readonly below?: (asked: Asked, found: ReadRows<Row>) => Html | undefined;
+  readonly below: (asked: Asked, found: ReadRows<Row>) => Html | undefined;
 }
 
-const PAGE_ROWS = 50;
-
 function monthPage<Row>(list: MonthList<Row>): ConsoleRoute {
-  const { one, path, title, input, links, fields, above, below } = list;
-  return get(path, async (visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> => {
+  const { one, section, input, links, field, above, below } = list;
+  const title = section === 'usage' ? 'Usage' : 'Invoices';
+  return get(`/${section}`, async (visit, { context }) => {
     const asked = askedOf(visit);
-    const { month, today } = asked;
-    const found = await pageOfQuery<Row>(one, visit, context, { ...input(asked) }, PAGE_ROWS);
-    const { next, isFirst } = found;
-    const months = [...new Set([month, ...lastMonths(today, MONTHS)])].toSorted().toReversed();
+    const { month } = asked;
+    const found = await pageOfQuery<Row>(one, visit, context, input(asked));
+    const months = [...new Set([month, ...lastMonths(dayOf(visit.nowMs), MONTHS)])].toSorted().toReversed();
     const choices = months.map((value) => ({ value, label: value }));
-    const to = (cursor?: string): string => `${pathTo(path, asked)}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
+    const fields = [selectField(holding({ month }), 'month', 'Month (UTC)', choices), field?.(asked) ?? html``];
     const main = html`<h1>${title}</h1>
-      ${searchForm({ action: path, fields: [selectField(holding({ month }), 'month', 'Month (UTC)', choices), ...(fields?.(asked) ?? [])], submit: 'Show', isFiltered: false })}
+      ${searchForm({ action: `/${section}`, fields, submit: 'Show', isFiltered: false })}
       <p class="links">${links(asked)}</p>
-      ${await above?.(asked, context)} ${await listed(list, asked, found, context, visit.nowMs)} ${below?.(asked, found)}
-      ${isFirst && next === undefined ? undefined : pager(isFirst ? undefined : to(), next && to(next), ['First page', 'Next page'])}`;
-    return pageAnswer({ title, section: title === 'Usage' ? 'usage' : 'invoices', main });
+      ${await above?.(asked, context)} ${await listed(list, asked, found, context, visit.nowMs)} ${below(asked, found)}
+      ${pagesOf(found, (cursor) => pathTo(`/${section}`, asked, cursor))}`;
+    return pageAnswer({ title, section, main });
   });
 }
 
@@ -85,35 +82,33 @@ async function listed<Row>(
 ): Promise<Html> {
   const { month } = asked;
   const words = missing.length === 0 ? undefined : one.listing!.missing!.words(missing);
-  const around = { caption: caption(month), context, nowMs, input: input(asked) };
+  const none = `${next === undefined ? ofAll : ofSome} in ${month}.`;
+  const around = { caption: caption.replace('{month}', month), context, nowMs, input: input(asked) };
   return html`${words && html`<p class="warning">${words.charAt(0).toUpperCase()}${words.slice(1)}.</p>`}
-  ${rows.length === 0 ? html`<p class="soft">${next === undefined ? ofAll : ofSome} in ${month}.</p>` : await tableOf(one, rows, around)}`;
+  ${await tableOf({ ...one, none }, rows, around)}`;
 }
 
-function pathTo(path: string, { month, open }: Pick<Asked, 'month' | 'open'>): string {
-  return `${CONSOLE_PREFIX}${path}${queryOf({ month, open: open ? 'true' : undefined })}`;
+function pathTo(path: string, { month, open }: Pick<Asked, 'month' | 'open'>, cursor?: string): string {
+  return `${CONSOLE_PREFIX}${path}${queryOf({ month, open: open ? 'true' : undefined, cursor })}`;
 }
 
 const USAGE: MonthList<UsageRow> = {
   one: listUsage,
-  path: '/usage',
-  title: 'Usage',
-  input: ({ from, to }) => ({ from, to, by: 'total', keys: false, tags: false }),
+  section: 'usage',
+  input: ({ from, to }) => ({ from, to, by: 'total' }),
   links({ from, to }) {
     const link = (label: string, more: Readonly<Record<string, string>>): Html =>
       html`<a href="${CONSOLE_PREFIX}/usage/csv${queryOf({ from, to, ...more })}" download>${label}</a> `;
     return html`${link('Download (CSV)', { by: 'total' })} ${link('Download by day', { by: 'day' })}
     ${link('Download by day and key', { by: 'day', keys: 'true' })} ${link('Download by day and tag', { by: 'day', tags: 'true' })}`;
   },
-  caption: (month) => `Usage in ${month}, teams in order of creation`,
+  caption: 'Usage in {month}, teams in order of creation',
   none: ['There is no usage', 'None of these teams has usage'],
   below(_asked, { rows, next, isFirst }) {
     if (rows.length === 0) return undefined;
-    const characters = rows.reduce((sum, row) => sum + row.character_count, 0);
-    const requests = rows.reduce((sum, row) => sum + row.request_count, 0);
-    const which = isFirst && next === undefined ? 'Total' : 'On this page';
-    const what = `${count(characters)} characters in ${count(requests)} requests, of ${count(rows.length)} teams`;
-    return html`<p>${which} ${what}. Teams that used nothing are left out.</p>`;
+    const sumOf = (member: 'character_count' | 'request_count'): string => count(rows.reduce((sum, row) => sum + row[member], 0));
+    const what = `${sumOf('character_count')} characters in ${sumOf('request_count')} requests, of ${count(rows.length)} teams`;
+    return html`<p>${isFirst && next === undefined ? 'Total' : 'On this page'} ${what}. Teams that used nothing are left out.</p>`;
   },
 };
 
@@ -124,22 +119,21 @@ const STATES = [
 
 const INVOICES: MonthList<InvoiceRow> = {
   one: listInvoices,
-  path: '/invoices',
-  title: 'Invoices',
+  section: 'invoices',
   input: ({ month, open }) => ({ month, open }),
-  fields: ({ open }) => [selectField(holding({ open: String(open) }), 'open', 'Periods', STATES)],
+  field: ({ open }) => selectField(holding({ open: String(open) }), 'open', 'Periods', STATES),
   links: (asked) =>
     html`<a href="${pathTo('/invoices/csv', asked)}" download>Download (CSV)</a>
       <a href="${pathTo('/invoices/print', asked)}">Page to print</a>`,
   above: totalsOf,
-  caption: (month) => `Periods closed in ${month}, teams in order of creation`,
+  caption: 'Periods closed in {month}, teams in order of creation',
   none: ['No period was closed', 'None of these teams has a closed period'],
   /** At the beginning of a month nothing is closed in it yet. */
   below({ month, from, open }, { rows, next, isFirst }) {
     if (rows.length > 0 || !isFirst || next !== undefined) return undefined;
     const [before = ''] = lastMonths(dayOfDate(from)!, 2);
     return html`<p class="links">
-      <a href="${CONSOLE_PREFIX}/invoices?month=${before}">Invoices of ${before}</a>
+      <a href="${pathTo('/invoices', { month: before, open: false })}">Invoices of ${before}</a>
       ${open ? undefined : html`<a href="${pathTo('/invoices', { month, open: true })}">Periods that are still open</a>`}
     </p>`;
   },
@@ -182,16 +176,15 @@ async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promi
   const asked = askedOf(visit);
   const { month, open, from, to } = asked;
   const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, context, { month, open }, PRINTED_MAX);
-  const { rows, next } = found;
   const totals = new InvoiceTotals();
-  totals.add(rows);
+  totals.add(found.rows);
   const cut = html`<p class="fault" role="alert">
-    These are not all: this page ends after ${count(rows.length)} lines. Download the file instead.
+    These are not all: this page ends after ${count(found.rows.length)} lines. Download the file instead.
   </p>`;
   const main = html`<h1>Invoices of ${month}</h1>
     <p>Periods that were closed from ${from} to ${to} (UTC)${open ? ', and those that are not closed yet' : ''}.</p>
-    ${next === undefined ? sumsOf(totals) : cut} ${await listed(INVOICES, asked, found, context, visit.nowMs)}
-    <p class="links unprinted"><a href="${CONSOLE_PREFIX}/invoices?month=${month}">Back to the invoices</a></p>`;
+    ${found.next === undefined ? sumsOf(totals) : cut} ${await listed(INVOICES, asked, found, context, visit.nowMs)}
+    <p class="links unprinted"><a href="${pathTo('/invoices', { month, open: false })}">Back to the invoices</a></p>`;
   return pageAnswer({ title: `Invoices of ${month}`, section: 'invoices', main });
 }
 

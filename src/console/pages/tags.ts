@@ -26,7 +26,6 @@ const TAGS_MAX = 200;
 async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, sent = ''): Promise<ConsoleAnswer> {
   const { context } = parts;
   const { value } = await listTags.run!(context, { id: team.teamId });
-  const rows = (value as readonly LimitedTagRow[]).slice(0, TAGS_MAX);
   const used = await usedTags(team, parts, visit.nowMs);
   const title = `Tags of ${team.name}`;
   const fault = sent === '' ? undefined : `A tag ${TAG_FAULT}.`;
@@ -39,7 +38,15 @@ async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, s
     fault,
     isFiltered: false,
   });
-  const around = { caption: 'Tags with limits', context, nowMs: visit.nowMs, leadsTo: ({ tag }: LimitedTagRow) => addressOf(team, tag) };
+  const leadsTo = ({ tag }: LimitedTagRow): string => addressOf(team, tag);
+  const around = {
+    caption: 'Tags with limits',
+    context,
+    nowMs: visit.nowMs,
+    leadsTo,
+    most: TAGS_MAX,
+    more: `lingate tag list ${team.teamId}`,
+  };
   const main = html`<h1>${title}</h1>
     <p class="soft">
       Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>. Callers send a tag in <code>Lingate-Tag</code>, or in their
@@ -47,7 +54,7 @@ async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, s
     </p>
     ${search}
     <h2>With limits</h2>
-    ${rows.length === 0 ? html`<p class="soft">${listTags.none}</p>` : await tableOf(listTags, rows, around)} ${used}`;
+    ${await tableOf(listTags, value as readonly LimitedTagRow[], around)} ${used}`;
   return pageAnswer({ title, section: 'teams', main }, fault === undefined ? {} : { tag: fault });
 }
 

@@ -1,7 +1,6 @@
 // A team's page: its use, its keys, its history, and what may be done to it: a key, credit, another
 // plan, name or reference, a deletion. And making a new team.
 import { createKey, KEY_FIELDS } from '../../admin/operations/keys.ts';
-import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { teamUsage } from '../../admin/operations/periods.ts';
 import { planReports } from '../../admin/operations/plans.ts';
 import { createTeam, deleteTeam, refusalsIn, updateTeam } from '../../admin/operations/teams.ts';
@@ -35,7 +34,7 @@ const ACTIONS: readonly Action<Usage>[] = [
     fields: ['mode', ...KEY_FIELDS],
     inputs: (texts) => html`${formFields(createKey, ['mode'], texts)} ${keyFields(texts)}`,
     given: (found, sent) => ({ id: idOf(found), ...sent }),
-    notice: (made: NewKeyRow) => newKeyNotice(made),
+    notice: newKeyNotice,
   },
   {
     one: updateTeam,
