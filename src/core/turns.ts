@@ -24,6 +24,18 @@ export function nextTurn(): Promise<void> {
   return new Promise(inOwnTurn);
 }
 
+/** What a turn handles, about a millisecond: each entry counts for more than its length. */
+const TURN_LENGTH = 50_000;
+const ENTRY_LENGTH = 100;
+
+/** A list in parts for a turn each: several entries, or one that is long. */
+export function* partsForTurns<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<readonly T[], void> {
+  for (let from = 0, to = 0; from < list.length; from = to) {
+    for (let length = 0; to < list.length && length < TURN_LENGTH; to++) length += lengthOf(list[to]!) + ENTRY_LENGTH;
+    yield list.slice(from, to);
+  }
+}
+
 /** Each piece is generated when the reader needs it, in a turn of its own. */
 async function* paced(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const each = pieces[Symbol.iterator]();

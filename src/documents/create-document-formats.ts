@@ -1,38 +1,32 @@
 // Formats of documents: each file in a thread, within limits of time and memory, one at a time.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { nextTurn } from '../core/turns.ts';
-import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../ports/document-formats.ts';
-import { firstLook, ALL_FORMATS, formatOf } from './formats.ts';
+import { nextTurn, partsForTurns } from '../core/turns.ts';
+import type { Built, DocumentFormats, DocumentText, Extracted, FileRefusal } from '../ports/document-formats.ts';
+import { ALL_FORMATS, firstLook, formatOf } from './formats.ts';
 
 /** The thread's `workerData`. */
 export interface ReadingOrder {
   readonly format: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** As `listPieces`, if the file is to be built. */
-  readonly translations: readonly Uint8Array[] | undefined;
-  readonly targetLang: string | undefined;
+  /** As `jsonParts`, if the file is to be built. */
+  readonly translations?: readonly Uint8Array[];
+  readonly targetLang?: string | undefined;
 }
 
 /** The only message of a thread. */
 export type FromDocumentWorker =
-  | { readonly kind: 'refused'; readonly reason: string }
-  /** As `listPieces`. */
-  | { readonly kind: 'texts'; readonly pieces: readonly Uint8Array[] }
-  | { readonly kind: 'built'; readonly bytes: Uint8Array }
+  | FileRefusal
+  | Built
+  /** As `jsonParts`. */
+  | { readonly kind: 'texts'; readonly parts: readonly Uint8Array[] }
   /** A bug, in words for the log: nothing of the file is in them. */
   | { readonly kind: 'fault'; readonly error: string };
 
-const PIECE_ENTRIES = 500;
-const PIECE_CHARACTERS = 100_000;
-
-/** In pieces, each in a turn of the event loop: a long one at once would hold it up. */
-export function* listPieces<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<Uint8Array<ArrayBuffer>, void> {
+/** In parts, each in a turn of the event loop: a long list at once would hold it up. */
+export function* jsonParts<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<Uint8Array<ArrayBuffer>, void> {
   const encoder = new TextEncoder();
-  for (let from = 0, to = 0; from < list.length; from = to) {
-    for (let length = 0; to < list.length && to - from < PIECE_ENTRIES && length < PIECE_CHARACTERS;) length += lengthOf(list[to++]!);
-    yield encoder.encode(JSON.stringify(list.slice(from, to)));
-  }
+  for (const part of partsForTurns(list, lengthOf)) yield encoder.encode(JSON.stringify(part));
 }
 
 export interface DocumentFormatsOptions {
@@ -46,112 +40,87 @@ export interface DocumentFormatsOptions {
   readonly worker?: URL;
 }
 
-type Refused = { readonly kind: 'refused'; readonly reason: string };
-type FileResult =
-  | Refused
-  | { readonly kind: 'extracted'; readonly texts: DocumentText[] }
-  | { readonly kind: 'built'; readonly bytes: Uint8Array };
-
-/** `translations` are `undefined` for an extraction. */
-interface Job {
-  readonly format: DocumentFormat;
-  readonly bytes: Uint8Array;
-  readonly translations: readonly string[] | undefined;
-  readonly targetLang: string | undefined;
-}
-
-const TIME_MS = 30_000;
-const MEMORY_MIB = 256;
-/** Small, because V8 lets it grow to three times as much before it collects. */
-const YOUNG_MIB = 8;
-const STACK_MIB = 4;
+/** The young generation is small, because V8 lets it grow to three times as much before it collects. */
+const FIXED_LIMITS = { maxYoungGenerationSizeMb: 8, stackSizeMb: 4 };
 const WORKER = new URL(`./document-thread${extname(import.meta.url)}`, import.meta.url);
-const STOPPING: Refused = { kind: 'refused', reason: 'the gateway is stopping' };
-const UNREADABLE: Refused = { kind: 'refused', reason: 'the file cannot be read' };
+const STOPPING: FileRefusal = { kind: 'refused', reason: 'the gateway is stopping' };
+const UNREADABLE: FileRefusal = { kind: 'refused', reason: 'the file cannot be read' };
 
 export function createDocumentFormats(options: DocumentFormatsOptions = {}): DocumentFormats {
-  const reader = new FileReader(options);
+  const { timeMs = 30_000, memoryMiB = 256, onFault, worker = WORKER } = options;
+  const resourceLimits = { ...FIXED_LIMITS, maxOldGenerationSizeMb: memoryMiB };
+  let last: Promise<unknown> = Promise.resolve();
+  let running: Worker | undefined;
+  let isClosed = false;
+
+  function inOrder<Result>(read: () => Promise<Result | FileRefusal>): Promise<Result | FileRefusal> {
+    const result = last.then(() => (isClosed ? STOPPING : read()));
+    last = result;
+    return result;
+  }
+
+  async function inThread(workerData: ReadingOrder): Promise<Exclude<FromDocumentWorker, { readonly kind: 'fault' }>> {
+    if (isClosed) return STOPPING;
+    const transferList = [workerData.bytes, ...(workerData.translations ?? [])].map(({ buffer }) => buffer as ArrayBuffer);
+    const thread = (running = new Worker(worker, { resourceLimits, name: 'documents', workerData, transferList }));
+    const answer = await answerOf(thread, timeMs);
+    await thread.terminate();
+    if (answer.kind !== 'fault') return answer;
+    if (isClosed) return STOPPING;
+    onFault?.(answer.error);
+    return UNREADABLE;
+  }
+
   return {
     all: ALL_FORMATS,
     formatOf,
     firstLook,
-    extract: (format, bytes) => reader.run({ format, bytes, translations: undefined, targetLang: undefined }) as Promise<Extracted>,
-    build: (format, bytes, translations, targetLang) => reader.run({ format, bytes, translations, targetLang }) as Promise<Built>,
-    close: () => reader.close(),
+    extract: ({ name: format }, bytes) =>
+      inOrder(async (): Promise<Extracted> => {
+        // The caller may use its bytes again, so the thread gets a copy.
+        const answer = await inThread({ format, bytes: new Uint8Array(bytes) });
+        return answer.kind === 'texts' ? { kind: 'extracted', texts: await textsIn(answer.parts) } : (answer as FileRefusal);
+      }),
+    build: ({ name: format }, bytes, texts, targetLang) =>
+      inOrder(async (): Promise<Built> => {
+        const translations: Uint8Array<ArrayBuffer>[] = [];
+        for (const part of jsonParts(texts, ({ length }) => length)) {
+          translations.push(part);
+          await nextTurn();
+        }
+        return (await inThread({ format, bytes: new Uint8Array(bytes), translations, targetLang })) as Built;
+      }),
+    async close() {
+      isClosed = true;
+      await running?.terminate();
+    },
   };
 }
 
-class FileReader {
-  readonly #options: DocumentFormatsOptions;
-  #last: Promise<unknown> = Promise.resolve();
-  #worker: Worker | undefined;
-  #isClosed = false;
-
-  constructor(options: DocumentFormatsOptions) {
-    this.#options = options;
+async function textsIn(parts: readonly Uint8Array[]): Promise<readonly DocumentText[]> {
+  const texts: DocumentText[] = [];
+  const decoder = new TextDecoder();
+  for (const part of parts) {
+    texts.push(...(JSON.parse(decoder.decode(part)) as DocumentText[]));
+    await nextTurn();
   }
-
-  run(job: Job): Promise<FileResult> {
-    const result = this.#last.then(() => (this.#isClosed ? STOPPING : this.#read(job)));
-    this.#last = result;
-    return result;
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#worker?.terminate();
-  }
-
-  async #read({ format, bytes, translations, targetLang }: Job): Promise<FileResult> {
-    const pieces: Uint8Array<ArrayBuffer>[] | undefined = translations && [];
-    for (const piece of listPieces(translations ?? [], ({ length }) => length)) {
-      pieces!.push(piece);
-      await nextTurn();
-    }
-    if (this.#isClosed) return STOPPING;
-    // The caller may use its bytes again, so the thread gets a copy.
-    const order: ReadingOrder = { format: format.name, bytes: new Uint8Array(bytes), translations: pieces, targetLang };
-    const worker = this.#started(order, [order.bytes.buffer, ...(pieces ?? []).map(({ buffer }) => buffer)]);
-    this.#worker = worker;
-    const answer = await this.#answerOf(worker);
-    await worker.terminate();
-    if (answer.kind !== 'texts') return answer;
-    const texts: DocumentText[] = [];
-    const decoder = new TextDecoder();
-    for (const piece of answer.pieces) {
-      texts.push(...(JSON.parse(decoder.decode(piece)) as DocumentText[]));
-      await nextTurn();
-    }
-    return { kind: 'extracted', texts };
-  }
-
-  #started(workerData: ReadingOrder, transferList: ArrayBuffer[]): Worker {
-    const { memoryMiB = MEMORY_MIB, worker = WORKER } = this.#options;
-    const resourceLimits = { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: YOUNG_MIB, stackSizeMb: STACK_MIB };
-    return new Worker(worker, { resourceLimits, name: 'documents', workerData, transferList });
-  }
-
-  async #answerOf(worker: Worker): Promise<Exclude<FromDocumentWorker, { readonly kind: 'fault' }>> {
-    const { timeMs = TIME_MS, onFault } = this.#options;
-    const { promise, resolve } = Promise.withResolvers<FromDocumentWorker>();
-    let timer: NodeJS.Timeout | undefined;
-    worker.once('online', () => {
-      timer = setTimeout(() => resolve(refused(`reading the file takes longer than ${timeMs / 1000} seconds`)), timeMs);
-    });
-    worker.on('error', ({ name, code }: Error & { readonly code?: string }) => {
-      if (code === 'ERR_WORKER_OUT_OF_MEMORY') resolve(refused('the file needs too much memory to be read'));
-      else resolve({ kind: 'fault', error: `the thread has failed: ${name} ${code ?? ''}` });
-    });
-    worker.on('exit', () => resolve(this.#isClosed ? STOPPING : { kind: 'fault', error: 'the thread has ended' }));
-    worker.on('message', resolve);
-    const answer = await promise;
-    clearTimeout(timer);
-    if (answer.kind !== 'fault') return answer;
-    onFault?.(answer.error);
-    return UNREADABLE;
-  }
+  return texts;
 }
 
-function refused(reason: string): Refused {
-  return { kind: 'refused', reason };
+async function answerOf(thread: Worker, timeMs: number): Promise<FromDocumentWorker> {
+  const { promise, resolve } = Promise.withResolvers<FromDocumentWorker>();
+  const refuse = (reason: string): void => resolve({ kind: 'refused', reason });
+  let timer: NodeJS.Timeout | undefined;
+  thread.once('online', () => {
+    timer = setTimeout(() => refuse(`reading the file takes longer than ${timeMs / 1000} seconds`), timeMs);
+  });
+  thread.on('error', ({ name, code }: Error & { readonly code?: string }) => {
+    if (code === 'ERR_WORKER_OUT_OF_MEMORY') refuse('the file needs too much memory to be read');
+    else resolve({ kind: 'fault', error: `the thread has failed: ${name} ${code ?? ''}` });
+  });
+  thread.on('exit', () => resolve({ kind: 'fault', error: 'the thread has ended' }));
+  thread.on('message', resolve);
+  const answer = await promise;
+  clearTimeout(timer);
+  return answer;
 }

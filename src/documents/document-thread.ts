@@ -2,7 +2,7 @@
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildFile, extractTexts } from './read-and-build.ts';
-import { listPieces } from './create-document-formats.ts';
+import { jsonParts } from './create-document-formats.ts';
 import type { FromDocumentWorker, ReadingOrder } from './create-document-formats.ts';
 
 /** A tenth of the weight of the event loop, if they compete. */
@@ -11,17 +11,20 @@ const PRIORITY = 10;
 lowerPriority();
 const answer = answerTo(workerData as ReadingOrder);
 // What is transferred is not copied at the gateway.
-const buffers = answer.kind === 'built' ? [answer.bytes.buffer] : answer.kind === 'texts' ? answer.pieces.map(({ buffer }) => buffer) : [];
-parentPort!.postMessage(answer, buffers as ArrayBuffer[]);
+const sent = answer.kind === 'built' ? [answer.bytes] : answer.kind === 'texts' ? answer.parts : [];
+parentPort!.postMessage(
+  answer,
+  sent.map(({ buffer }) => buffer as ArrayBuffer),
+);
 
 function answerTo({ format, bytes, translations, targetLang }: ReadingOrder): FromDocumentWorker {
   try {
     if (translations === undefined) {
       const found = extractTexts(format, bytes);
-      return found.kind === 'refused' ? found : { kind: 'texts', pieces: [...listPieces(found.texts, ({ text }) => text.length)] };
+      return found.kind === 'refused' ? found : { kind: 'texts', parts: [...jsonParts(found.texts, ({ text }) => text.length)] };
     }
     const decoder = new TextDecoder();
-    const given = translations.flatMap((piece) => JSON.parse(decoder.decode(piece)) as string[]);
+    const given = translations.flatMap((part) => JSON.parse(decoder.decode(part)) as string[]);
     const built = buildFile(format, bytes, given, targetLang);
     // In a buffer of its own.
     return built.kind === 'refused' ? built : { kind: 'built', bytes: new Uint8Array(built.bytes) };

@@ -1,7 +1,7 @@
 // THE table of formats: their names, which are the endings of files, and the first look at a file,
 // on the event loop: its size, its first bytes, and of an archive the directory.
 import type { DocumentFormat } from '../ports/document-formats.ts';
-import { limitFileBytes, orRefused, refuse } from './limits.ts';
+import { FILE_BYTES_MAX, inWords, orRefused, refuse } from './limits.ts';
 import { zipDirectory } from './zip-archive.ts';
 
 export type FormatName = keyof typeof FORMATS;
@@ -36,10 +36,6 @@ export function formatOf(fileName: string): DocumentFormat | undefined {
   return ALL_FORMATS.find(({ name }) => name === ending);
 }
 
-function rowOf({ name }: DocumentFormat): FormatRow {
-  return FORMATS[name as FormatName];
-}
-
 /** Enough to see that a file is no text. */
 const LOOKED_AT_BYTES = 4096;
 /** Of other files that people send by mistake. */
@@ -56,21 +52,22 @@ export function firstLook(format: DocumentFormat, bytes: Uint8Array): string | u
   return orRefused(() => look(format, bytes))?.reason;
 }
 
-function look(format: DocumentFormat, bytes: Uint8Array): undefined {
-  limitFileBytes(bytes.length);
-  const { entry } = rowOf(format);
+function look({ name }: DocumentFormat, bytes: Uint8Array): undefined {
+  if (bytes.length > FILE_BYTES_MAX) refuse(`the file has more than ${inWords(FILE_BYTES_MAX)}`);
+  if (bytes.length === 0) refuse('the file is empty');
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, LOOKED_AT_BYTES));
   const head = start.toString('latin1');
   const other = MAGIC.find(([, magic]) => head.startsWith(magic))?.[0];
+  const { entry }: FormatRow = FORMATS[name as FormatName];
   if (entry !== undefined) {
-    if (other !== 'a zip archive') refuse(`the file is ${other ?? 'no zip archive'}, and not a ${format.name} file`);
-    if (!zipDirectory(bytes).entries.some(({ name }) => name.toLowerCase().startsWith(entry)))
-      refuse(`the file is a zip archive, but not a ${format.name} file`);
+    if (other !== 'a zip archive') refuse(`the file is ${other ?? 'no zip archive'}, and not a ${name} file`);
+    if (!zipDirectory(bytes).entries.some((one) => one.name.toLowerCase().startsWith(entry)))
+      refuse(`the file is a zip archive, but not a ${name} file`);
     return;
   }
-  if (other !== undefined) refuse(`the file is ${other}, and not a ${format.name} file`);
-  const isUtf16 = (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
+  if (other !== undefined) refuse(`the file is ${other}, and not a ${name} file`);
+  const isUtf16 = head.startsWith('\u00ff\u00fe') || head.startsWith('\u00fe\u00ff');
   if (isUtf16) return;
   if (start.includes(0)) refuse('the file is no text: it contains a zero byte');
-  if (format.name.startsWith('xl') && !/^(?:\u00ef\u00bb\u00bf)?\s*</.test(head)) refuse('the file is no XML');
+  if (name.startsWith('xl') && !/^(?:\u00ef\u00bb\u00bf)?\s*</.test(head)) refuse('the file is no XML');
 }

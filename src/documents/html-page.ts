@@ -1,9 +1,11 @@
 // HTML: text between borders of blocks, with inline elements as marks, and visible attributes.
 import { Tokenizer, TokenizerMode } from 'parse5';
-import type { Token } from 'parse5';
-import { labelPassage, limitTexts, plainPassage } from './passage.ts';
+import type { Token, TokenHandler } from 'parse5';
+import { escapeMarkup, labelPassage, plainPassage } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
 import { PassageBuilder } from './passage-builder.ts';
+import { limitDeclared } from './source.ts';
+import type { Source } from './source.ts';
 
 /** Elements within a line of text; all others begin and end a text. */
 const INLINE: ReadonlySet<string> = new Set(
@@ -35,33 +37,17 @@ const SEEN_METAS: ReadonlySet<string> = new Set(['description', 'og:title', 'og:
 const NEVER_CLOSED: ReadonlySet<string> = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
 /** By a parser's tokens: a tree would take quadratic time for some files, and has no more. */
-export function htmlPage(source: string): readonly Passage[] {
-  const reader = new HtmlReader(source);
-  const tokenizer: Tokenizer = new Tokenizer(
-    { sourceCodeLocationInfo: true },
-    {
-      onStartTag: (tag) => {
-        reader.start(tag);
-        const state = CONTENT.get(tag.tagName);
-        if (state !== undefined) tokenizer.state = state;
-      },
-      onEndTag: ({ tagName, location }) => reader.end(tagName, spanOf(location!)),
-      onCharacter: (token) => reader.text(token),
-      onWhitespaceCharacter: (token) => reader.text(token),
-      onNullCharacter: (token) => reader.text(token),
-      onComment: ({ location }) => reader.comment(spanOf(location!)),
-      onDoctype: () => undefined,
-      onEof: () => reader.eof(),
-    },
-  );
-  tokenizer.write(source, true);
-  return reader.passages;
+export function htmlPage(source: Source): readonly Passage[] {
+  limitDeclared(declaredIn(source.text), source);
+  return new HtmlReader(source.text).read();
 }
 
-class HtmlReader {
+class HtmlReader implements TokenHandler {
+  /** The texts of attributes, which come between those of the page. */
   readonly #attributes: Passage[] = [];
   readonly #source: string;
   readonly #builder: PassageBuilder;
+  readonly #tokenizer: Tokenizer;
   /** The untranslated element, how many of its name are open, and where it begins. */
   #opaque: { readonly name: string; depth: number; readonly from: number } | undefined;
   /** How many `pre` or `textarea` are open: there white space matters. */
@@ -70,13 +56,20 @@ class HtmlReader {
   constructor(source: string) {
     this.#source = source;
     this.#builder = new PassageBuilder(source, { write: escapeHtml, collapses: true });
+    this.#tokenizer = new Tokenizer({ sourceCodeLocationInfo: true }, this);
   }
 
-  get passages(): readonly Passage[] {
+  read(): readonly Passage[] {
+    this.#tokenizer.write(this.#source, true);
     return [...this.#builder.passages, ...this.#attributes].toSorted((a, b) => a.from - b.from);
   }
 
-  start(tag: Token.TagToken): void {
+  onStartTag(tag: Token.TagToken): void {
+    this.#start(tag);
+    this.#tokenizer.state = CONTENT.get(tag.tagName) ?? this.#tokenizer.state;
+  }
+
+  #start(tag: Token.TagToken): void {
     const { tagName: name, location } = tag;
     const span = spanOf(location!);
     if (this.#opaque !== undefined) {
@@ -99,7 +92,8 @@ class HtmlReader {
     }
   }
 
-  end(name: string, span: SourceSpan): void {
+  onEndTag({ tagName: name, location }: Token.TagToken): void {
+    const span = spanOf(location!);
     if (this.#opaque !== undefined) {
       if (name !== this.#opaque.name || --this.#opaque.depth > 0) return;
       this.#builder.empty({ from: this.#opaque.from, to: span.to });
@@ -114,15 +108,27 @@ class HtmlReader {
     }
   }
 
-  text({ chars, location }: Token.CharacterToken): void {
+  onCharacter({ chars, location }: Token.CharacterToken): void {
     if (this.#opaque === undefined) this.#builder.text(chars, spanOf(location!));
   }
 
-  comment(span: SourceSpan): void {
-    if (this.#opaque === undefined) this.#builder.empty(span);
+  onWhitespaceCharacter(token: Token.CharacterToken): void {
+    this.onCharacter(token);
   }
 
-  eof(): void {
+  onNullCharacter(token: Token.CharacterToken): void {
+    this.onCharacter(token);
+  }
+
+  onComment({ location }: Token.CommentToken): void {
+    if (this.#opaque === undefined) this.#builder.empty(spanOf(location!));
+  }
+
+  onDoctype(): void {
+    // It is no text.
+  }
+
+  onEof(): void {
     this.#flush();
   }
 
@@ -135,17 +141,11 @@ class HtmlReader {
       const isLabel = tagName === 'html' && (name === 'lang' || name === 'xml:lang');
       if (!/\p{L}/u.test(value) || !(isLabel || isSeen(tagName, name, attrs))) continue;
       const span = location!.attrs?.[name];
-      if (span === undefined) continue;
-      const given = this.#source.slice(span.startOffset, span.endOffset);
-      const start = /^[^=]*=\s*/.exec(given)?.[0].length;
+      const start = span && /^[^=]*=\s*/.exec(this.#source.slice(span.startOffset, span.endOffset))?.[0].length;
       if (start === undefined) continue;
-      const place = { from: span.startOffset + start, to: span.endOffset };
-      this.#attributes.push(
-        isLabel
-          ? labelPassage(place, (language) => `"${language}"`)
-          : plainPassage(value.trim(), place, (translation) => `"${escapeAttribute(translation)}"`)!,
-      );
-      limitTexts(this.#attributes.length);
+      const place = { from: span!.startOffset + start, to: span!.endOffset };
+      if (isLabel) this.#attributes.push(labelPassage(place, (language) => `"${language}"`));
+      else this.#attributes.push(...plainPassage(value.trim(), place, (given) => `"${escapeHtml(given).replaceAll('"', '&quot;')}"`));
     }
   }
 }
@@ -173,7 +173,7 @@ function isSeenMeta(tagName: string, name: string, attrs: Token.TagToken['attrs'
 const CHARSET = /^[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)/i;
 
 /** The encoding that the page declares in its first kilobytes. */
-export function declaredInHtml(source: string): string | undefined {
+function declaredIn(source: string): string | undefined {
   const head = source.slice(0, 4096);
   for (const meta of head.matchAll(/<meta\b/gi)) {
     const found = CHARSET.exec(head.slice(meta.index));
@@ -183,11 +183,7 @@ export function declaredInHtml(source: string): string | undefined {
 }
 
 function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\u00a0', '&nbsp;');
-}
-
-function escapeAttribute(text: string): string {
-  return escapeHtml(text).replaceAll('"', '&quot;');
+  return escapeMarkup(text).replaceAll('\u00a0', '&nbsp;');
 }
 
 function spanOf({ startOffset, endOffset }: Token.Location): SourceSpan {

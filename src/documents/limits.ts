@@ -1,4 +1,5 @@
 // The limits within which files are read: beyond, they are refused with the limit's name.
+import type { FileRefusal } from '../ports/document-formats.ts';
 
 /** Its message is for the file's sender. Caught where a file is read, and only there. */
 export class RefusedFile extends Error {}
@@ -8,7 +9,7 @@ export function refuse(reason: string): never {
 }
 
 /** What `read` returns, or why the file is refused. */
-export function orRefused<T>(read: () => T): T | { readonly kind: 'refused'; readonly reason: string } {
+export function orRefused<T>(read: () => T): T | FileRefusal {
   try {
     return read();
   } catch (error) {
@@ -19,7 +20,7 @@ export function orRefused<T>(read: () => T): T | { readonly kind: 'refused'; rea
 
 const MIB = 1_048_576;
 
-const FILE_BYTES_MAX = 30 * MIB;
+export const FILE_BYTES_MAX = 30 * MIB;
 /** Entries of an archive. */
 export const ENTRIES_MAX = 2_000;
 /** Of one entry, inflated. */
@@ -42,9 +43,4 @@ export const PLAIN_CHARACTERS_MAX = 5_000;
 /** As in English: `30 MiB`, `2,000`. Without `Intl`, whose first use takes 20 ms. */
 export function inWords(count: number): string {
   return count >= MIB && count % MIB === 0 ? `${count / MIB} MiB` : String(count).replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ',');
-}
-
-export function limitFileBytes(bytes: number): void {
-  if (bytes > FILE_BYTES_MAX) refuse(`the file has more than ${inWords(FILE_BYTES_MAX)}`);
-  if (bytes === 0) refuse('the file is empty');
 }

@@ -1,8 +1,8 @@
-// The parts of a package of Office Open XML, and the relations between them.
+// The parts of a package of Office Open XML or OpenDocument, and the relations between them.
 import { posix } from 'node:path';
 import { refuse } from './limits.ts';
-import { decoded } from './source-text.ts';
-import type { SourceText } from './source-text.ts';
+import { decoded } from './source.ts';
+import type { Source } from './source.ts';
 import { scanXml } from './xml-scan.ts';
 import { inflated, zipDirectory } from './zip-archive.ts';
 import type { ZipDirectory, ZipEntry } from './zip-archive.ts';
@@ -15,10 +15,8 @@ interface Relation {
   readonly target: string;
 }
 
-export interface PackagePart {
+export interface PackagePart extends Source {
   readonly name: string;
-  readonly entry: ZipEntry;
-  readonly given: SourceText;
 }
 
 /** Each part is read once, whatever relations say: they may lead in circles. */
@@ -42,7 +40,8 @@ export class ZipPackage {
     if (entry === undefined) return undefined;
     const known = this.#parts.get(entry);
     if (known !== undefined) return known;
-    const part = { name: entry.name, entry, given: decoded(inflated(this.directory, entry), `the part ${entry.name}`) };
+    const source = decoded(inflated(this.directory, entry), `the part ${entry.name}`);
+    const part = { ...source, name: entry.name, entry };
     this.#parts.set(entry, part);
     return part;
   }
@@ -51,27 +50,32 @@ export class ZipPackage {
     return this.part(name) ?? refuse(`the part ${name.slice(0, 100)} is missing`);
   }
 
-  /** Of a part, or of the whole package by an empty name; without those to what is outside. */
-  relations(name: string): Relation[] {
+  /**
+   * Of a part, or of the whole package by an empty name, to other parts of it: all, or those of
+   * `types`, type by type.
+   */
+  relations(name: string, types?: readonly string[]): readonly Relation[] {
     const folder = posix.dirname(name);
     const part = this.part(posix.join(folder, '_rels', `${posix.basename(name)}.rels`));
     const found: Relation[] = [];
     if (part === undefined) return found;
-    scanXml(part.given, `the part ${part.name}`, {
-      open({ name: element, attributes }) {
+    scanXml(part, {
+      open: ({ name: element, attributes }) => {
         if (element !== 'rel:Relationship' || attributes.get('TargetMode') === 'External') return;
-        const [id = '', type = '', target = ''] = ['Id', 'Type', 'Target'].map((key) => attributes.get(key));
-        const path = target.startsWith('/') ? target.slice(1) : posix.join(folder, target);
-        found.push({ id, type: type.slice(type.lastIndexOf('/') + 1), target: path });
+        const [id = '', type = '', path = ''] = ['Id', 'Type', 'Target'].map((key) => attributes.get(key));
+        const target = this.#entries.get((path.startsWith('/') ? path.slice(1) : posix.join(folder, path)).toLowerCase())?.name;
+        if (target !== undefined) found.push({ id, type: type.slice(type.lastIndexOf('/') + 1), target });
       },
     });
-    return found;
+    return types === undefined ? found : types.flatMap((one) => found.filter(({ type }) => type === one));
   }
 
-  /** The part that is the document itself. */
-  main(): PackagePart {
-    const relation = this.relations('').find(({ type }) => type === 'officeDocument');
-    return relation === undefined ? refuse('the file does not say which of its parts is the document') : this.needed(relation.target);
+  /** The part that is the document itself, in the folder of its program; `kind` is what it is. */
+  main(folder: string, kind: string): PackagePart {
+    const [relation] = this.relations('', ['officeDocument']);
+    if (relation === undefined) refuse('the file does not say which of its parts is the document');
+    if (!relation.target.toLowerCase().startsWith(folder)) refuse(`the file is no ${kind}`);
+    return this.needed(relation.target);
   }
 
   /** Inflates what nobody reads here, for its length and sum: who gets the file will. */

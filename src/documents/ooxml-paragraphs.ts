@@ -1,14 +1,14 @@
 // Paragraphs of Office Open XML: the runs of a paragraph are one text, those with other properties
 // than most of it are marks.
 import { boundsOf, joinedTexts } from './passage-builder.ts';
+import { hasWords, NOWHERE, textPiece } from './passage.ts';
 import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
-import { hasWords, NOWHERE } from './passage.ts';
-import { escapeXml, innerText } from './xml-scan.ts';
+import { elementsOf, escapeXml, innerText } from './xml-scan.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';
 
 /** Words and drawings have the same structure under other names. */
-export interface Vocabulary {
-  readonly paragraph: readonly string[];
+interface Vocabulary {
+  readonly paragraph: ReadonlySet<string>;
   readonly run: string;
   readonly properties: string;
   readonly text: string;
@@ -22,39 +22,39 @@ export interface Vocabulary {
   readonly invisible: RegExp;
 }
 
-const words = (prefix: string, names: string): Set<string> => new Set(names.split(' ').map((name) => `${prefix}:${name}`));
+type Names = Record<'paragraph' | 'wrappers' | 'dropped' | 'borders', string>;
 
-export const WORDS: Vocabulary = {
-  // The text that a ruby annotates has runs of its own.
-  paragraph: ['w:p', 'w:rubyBase'],
-  run: 'w:r',
-  properties: 'w:rPr',
-  text: 'w:t',
-  wrappers: words('w', 'hyperlink ins moveTo smartTag customXml sdt dir bdo'),
-  dropped: words('w', 'proofErr lastRenderedPageBreak'),
-  borders: words('w', 'pPr'),
-  invisible: /<[\w.-]*:?(?:lang|noProof)(?:\s[^>]*)?\/>|\s[\w.-]*:?hint="[^"]*"/g,
-};
-export const DRAWINGS: Vocabulary = {
-  paragraph: ['a:p'],
-  run: 'a:r',
-  properties: 'a:rPr',
-  text: 'a:t',
-  wrappers: new Set(),
-  dropped: new Set(),
-  borders: words('a', 'pPr endParaRPr'),
-  invisible: /\s(?:lang|altLang|dirty|err|smtClean)="[^"]*"/g,
-};
-export const SHEETS: Vocabulary = {
-  paragraph: ['x:si', 'x:is', 'x:text'],
-  run: 'x:r',
-  properties: 'x:rPr',
-  text: 'x:t',
-  wrappers: new Set(),
-  dropped: words('x', 'rPh phoneticPr'),
-  borders: new Set(),
-  invisible: /(?!)/g,
-};
+function vocabulary(prefix: string, names: Names, invisible: RegExp): Vocabulary {
+  const all = (list: string): ReadonlySet<string> => new Set(list.split(' ').map((name) => `${prefix}:${name}`));
+  return {
+    paragraph: all(names.paragraph),
+    run: `${prefix}:r`,
+    properties: `${prefix}:rPr`,
+    text: `${prefix}:t`,
+    wrappers: all(names.wrappers),
+    dropped: all(names.dropped),
+    borders: all(names.borders),
+    invisible,
+  };
+}
+
+export const WORDS = vocabulary(
+  'w',
+  {
+    // The text that a ruby annotates has runs of its own.
+    paragraph: 'p rubyBase',
+    wrappers: 'hyperlink ins moveTo smartTag customXml sdt dir bdo',
+    dropped: 'proofErr lastRenderedPageBreak',
+    borders: 'pPr',
+  },
+  /<[\w.-]*:?(?:lang|noProof)(?:\s[^>]*)?\/>|\s[\w.-]*:?hint="[^"]*"/g,
+);
+export const DRAWINGS = vocabulary(
+  'a',
+  { paragraph: 'p', wrappers: '', dropped: '', borders: 'pPr endParaRPr' },
+  /\s(?:lang|altLang|dirty|err|smtClean)="[^"]*"/g,
+);
+export const SHEETS = vocabulary('x', { paragraph: 'si is text', wrappers: '', dropped: 'rPh phoneticPr', borders: '' }, /(?!)/g);
 
 /** Fields whose results are written by people, or copied from what they have written. */
 const TEXT_FIELD = /^\s*(?:HYPERLINK|TOC|INDEX|REF\b|QUOTE|FORMTEXT|$)/i;
@@ -77,185 +77,170 @@ function isText(fields: OpenFields): boolean {
   return field === undefined || (field.inResult && TEXT_FIELD.test(field.instruction));
 }
 
-/** `properties` are those of the run around it; an item may stand outside of runs. */
-type Atom =
-  | { readonly kind: 'text'; readonly text: string; readonly properties: string }
-  | { readonly kind: 'item'; readonly mark: Mark }
-  | { readonly kind: 'wrapper'; readonly open: SourceSpan; readonly close: SourceSpan; readonly atoms: readonly Atom[] };
+interface Reading {
+  readonly source: string;
+  readonly names: Vocabulary;
+  readonly fields: OpenFields;
+  /** Gets text boxes and the like. */
+  readonly inner: (element: XmlElement) => void;
+}
 
-/** `undefined` if nothing is to be translated. `inner` gets text boxes and the like. */
-export function paragraphPassage(
-  paragraph: XmlElement,
-  source: string,
-  vocabulary: Vocabulary,
-  fields: OpenFields,
-  inner: (element: XmlElement) => void,
-): Passage | undefined {
-  const atoms = atomsOf(paragraph.children, { source, names: vocabulary, fields, inner });
-  if (paragraph.close.from === paragraph.close.to) return undefined;
-  const base = baseOf(atoms, vocabulary);
-  const pieces = joinedTexts(piecesOf(atoms, base, vocabulary)).flatMap(apart);
+/** One, or none if there is nothing to translate. */
+export function paragraphPassages(paragraph: XmlElement, reading: Reading): readonly Passage[] {
+  const { names } = reading;
+  const read = styledPieces(paragraph.children, reading);
+  if (paragraph.close.from === paragraph.close.to) return [];
+  const pieces = joinedTexts(read.pieces).flatMap(apart);
   const [start, end] = boundsOf(pieces, (piece) => piece.kind === 'text' && piece.text.trim() !== '');
   const text = joinedTexts(pieces.slice(start, end));
-  if (!hasWords(text)) return undefined;
+  if (!hasWords(text)) return [];
   // White space around the text is not part of it, but written with it.
   const [before, after] = [pieces.slice(0, start), pieces.slice(end)];
-  const prefix = paragraph.rawName.slice(0, paragraph.rawName.lastIndexOf(':') + 1);
+  const content = elementsOf(paragraph).filter(({ name }) => !names.borders.has(name));
   // A string of a sheet without formatting has no runs.
-  const hasRuns = paragraph.children.some((node) => node.kind === 'element' && node.name === vocabulary.run);
-  const writer = { prefix, vocabulary, base, hasRuns: hasRuns || vocabulary !== SHEETS };
-  const [from, to] = contentOf(paragraph, vocabulary);
-  return { from, to, pieces: text, always: false, render: (given, raw) => written([...before, ...given, ...after], raw, writer) };
+  const hasRuns = names !== SHEETS || content.some(({ name }) => name === names.run);
+  const prefix = paragraph.rawName.slice(0, paragraph.rawName.lastIndexOf(':') + 1);
+  const [from, to] = [content[0]!.open.from, content.at(-1)!.close.to];
+  const writer = { prefix, names, base: read.base, hasRuns };
+  return [{ from, to, pieces: text, render: (given, raw) => written([...before, ...given, ...after], raw, writer) }];
 }
 
 /** Words apart from the white space around them. */
 function apart(piece: TextPiece): TextPiece[] {
   if (piece.kind !== 'text' || piece.text.trim() === '') return [piece];
-  const [from, to] = [piece.text.length - piece.text.trimStart().length, piece.text.trimEnd().length];
-  const parts = [piece.text.slice(0, from), piece.text.slice(from, to), piece.text.slice(to)];
-  return parts.filter((part) => part !== '').map(textPiece);
+  const words = piece.text.trim();
+  const at = piece.text.indexOf(words);
+  const parts = [piece.text.slice(0, at), words, piece.text.slice(at + words.length)];
+  return parts.filter((part) => part !== '').map((part) => textPiece(part));
 }
 
-interface Reading {
-  readonly source: string;
-  readonly names: Vocabulary;
-  readonly fields: OpenFields;
-  readonly inner: (element: XmlElement) => void;
+/** A text with the properties of its run, before it is known which of them most of the text has. */
+interface StyledText {
+  readonly kind: 'styled';
+  readonly text: string;
+  readonly properties: string;
 }
 
-function atomsOf(nodes: readonly XmlNode[], reading: Reading): readonly Atom[] {
+type Styled = StyledText | TextPiece;
+
+/** Texts with other properties than `base`, those of most of the text, are within marks. */
+interface StyledPieces {
+  readonly pieces: readonly TextPiece[];
+  readonly base: string;
+}
+
+function styledPieces(nodes: readonly XmlNode[], reading: Reading): StyledPieces {
   const { names } = reading;
-  return nodes.flatMap((node): readonly Atom[] => {
+  const all = nodes.flatMap((node): readonly Styled[] => {
     if (node.kind !== 'element' || names.borders.has(node.name) || names.dropped.has(node.name)) return [];
-    if (node.name === names.run) return runAtoms(node, reading);
-    if (node.name === names.text) return textAtoms(node, '');
+    if (node.name === names.run) return runPieces(node, reading);
+    if (node.name === names.text) return textIn(node, '');
     const isField = node.name === 'w:fldSimple' && TEXT_FIELD.test(node.attributes.get('w:instr') ?? '');
-    return [names.wrappers.has(node.name) || isField ? wrapperAtom(node, reading) : itemAtom(node, undefined, reading)];
+    return names.wrappers.has(node.name) || isField ? wrapperPieces(node, reading) : [itemPiece(node, undefined, reading)];
   });
+  const visible = (properties: string): string =>
+    properties.replaceAll(names.invisible, '').replace(/^<([\w.:-]+)\s*(?:\/>|><\/\1\s*>)$/, '');
+  const base = baseOf(all, visible);
+  return { base, pieces: markedPieces(all, base, visible) };
 }
 
-function runAtoms(run: XmlElement, reading: Reading): readonly Atom[] {
+function runPieces(run: XmlElement, reading: Reading): readonly Styled[] {
   const { names, fields, source } = reading;
-  const elements = run.children.filter((node) => node.kind === 'element');
+  const elements = elementsOf(run);
   const given = elements.find(({ name }) => name === names.properties);
   const properties = given === undefined ? '' : source.slice(given.open.from, given.close.to);
-  return elements.flatMap((node): readonly Atom[] => {
+  return elements.flatMap((node): readonly Styled[] => {
     if (node === given || names.dropped.has(node.name)) return [];
     followField(fields, node);
-    return node.name === names.text && isText(fields) ? textAtoms(node, properties) : [itemAtom(node, properties, reading)];
+    return node.name === names.text && isText(fields) ? textIn(node, properties) : [itemPiece(node, properties, reading)];
   });
 }
 
 /** Of a content control, all before its content belongs to its beginning. */
-function wrapperAtom(node: XmlElement, reading: Reading): Atom {
-  const content = node.children.find((child): child is XmlElement => child.kind === 'element' && child.name === 'w:sdtContent');
-  const inside = node.name === 'w:sdt' ? content : node;
-  if (inside === undefined || inside.close.from === inside.close.to) return itemAtom(node, undefined, reading);
+function wrapperPieces(node: XmlElement, reading: Reading): readonly TextPiece[] {
+  const inside = node.name === 'w:sdt' ? elementsOf(node).find(({ name }) => name === 'w:sdtContent') : node;
+  if (inside === undefined || inside.close.from === inside.close.to) return [itemPiece(node, undefined, reading)];
+  const { pieces, base } = styledPieces(inside.children, reading);
   const open = { from: node.open.from, to: inside.open.to };
-  const close = { from: inside.close.from, to: node.close.to };
-  return { kind: 'wrapper', open, close, atoms: atomsOf(inside.children, reading) };
+  const mark: Mark = { open, close: { from: inside.close.from, to: node.close.to }, ordered: false, properties: base };
+  return [{ kind: 'begin', mark }, ...pieces, { kind: 'end', mark }];
 }
 
-function itemAtom(node: XmlElement, properties: string | undefined, { inner }: Reading): Atom {
+/** `properties` are those of the run around it; without them it stands outside of runs. */
+function itemPiece(node: XmlElement, properties: string | undefined, { inner }: Reading): TextPiece {
   inner(node);
   const ordered = !/:(?:br|tab|cr|drawing|pict|sym|footnoteReference|endnoteReference|noBreakHyphen|softHyphen)$/.test(node.name);
-  return { kind: 'item', mark: { open: { from: node.open.from, to: node.close.to }, close: undefined, ordered, properties } };
+  return { kind: 'begin', mark: { open: { from: node.open.from, to: node.close.to }, close: undefined, ordered, properties } };
 }
 
-function textAtoms(node: XmlElement, properties: string): readonly Atom[] {
+function textIn(node: XmlElement, properties: string): readonly StyledText[] {
   const text = innerText(node);
-  return text === '' ? [] : [{ kind: 'text', text, properties }];
+  return text === '' ? [] : [{ kind: 'styled', text, properties }];
 }
-
-const visible = (properties: string, { invisible }: Vocabulary): string =>
-  properties.replaceAll(invisible, '').replace(/^<([\w.:-]+)\s*(?:\/>|><\/\1\s*>)$/, '');
 
 /** The properties of most of the text, without that in wrappers. */
-function baseOf(atoms: readonly Atom[], vocabulary: Vocabulary): string {
-  const lengths = new Map<string, { length: number; properties: string }>();
-  for (const atom of atoms) {
-    if (atom.kind !== 'text') continue;
-    const key = visible(atom.properties, vocabulary);
-    const found = lengths.get(key);
-    if (found === undefined) lengths.set(key, { length: atom.text.length, properties: atom.properties });
-    else found.length += atom.text.length;
+function baseOf(all: readonly Styled[], visible: (properties: string) => string): string {
+  const lengths = new Map<string, { length: number; readonly properties: string }>();
+  for (const one of all) {
+    if (one.kind !== 'styled') continue;
+    const key = visible(one.properties);
+    const found = lengths.get(key) ?? { length: 0, properties: one.properties };
+    found.length += one.text.length;
+    lengths.set(key, found);
   }
   return [...lengths.values()].reduce((most, next) => (next.length > most.length ? next : most), { length: 0, properties: '' }).properties;
 }
 
-/** Texts with other properties than `base` are within marks. */
-function piecesOf(atoms: readonly Atom[], base: string, vocabulary: Vocabulary): TextPiece[] {
+function markedPieces(all: readonly Styled[], base: string, visible: (properties: string) => string): TextPiece[] {
   const pieces: TextPiece[] = [];
-  let current: Mark | undefined;
-  const end = (): void => {
-    if (current !== undefined) pieces.push({ kind: 'close', mark: current });
-    current = undefined;
+  const baseKey = visible(base);
+  /** The mark that has begun, and what its texts look like; without one they look like the base. */
+  let current: { readonly mark: Mark; readonly key: string } | undefined;
+  const goOn = (key: string, properties: string): void => {
+    if ((current?.key ?? baseKey) === key) return;
+    if (current !== undefined) pieces.push({ kind: 'end', mark: current.mark });
+    current = key === baseKey ? undefined : { key, mark: { open: NOWHERE, close: NOWHERE, ordered: false, properties } };
+    if (current !== undefined) pieces.push({ kind: 'begin', mark: current.mark });
   };
-  const baseKey = visible(base, vocabulary);
-  for (const atom of atoms) {
-    if (atom.kind === 'text') {
-      const key = visible(atom.properties, vocabulary);
-      if (current !== undefined && (key === baseKey || visible(current.properties!, vocabulary) !== key)) end();
-      if (key !== baseKey && current === undefined) {
-        current = { open: NOWHERE, close: NOWHERE, ordered: false, properties: atom.properties };
-        pieces.push({ kind: 'open', mark: current });
-      }
-      pieces.push(textPiece(atom.text));
-    } else if (atom.kind === 'item') {
-      if (atom.mark.properties === undefined) end();
-      pieces.push({ kind: 'empty', mark: atom.mark });
-    } else {
-      end();
-      const inner = baseOf(atom.atoms, vocabulary);
-      const mark = { open: atom.open, close: atom.close, ordered: false, properties: inner };
-      pieces.push({ kind: 'open', mark });
-      for (const piece of piecesOf(atom.atoms, inner, vocabulary)) pieces.push(piece);
-      pieces.push({ kind: 'close', mark });
+  for (const one of all) {
+    if (one.kind === 'styled') {
+      goOn(visible(one.properties), one.properties);
+      pieces.push(textPiece(one.text));
+      continue;
     }
+    // An item within a run ends no mark: it is written in a run of its own.
+    const isInRun = one.kind === 'begin' && one.mark.close === undefined && one.mark.properties !== undefined;
+    if (!isInRun) goOn(baseKey, base);
+    pieces.push(one);
   }
-  end();
+  goOn(baseKey, base);
   return pieces;
-}
-
-function textPiece(text: string): TextPiece {
-  return { kind: 'text', text, span: NOWHERE };
-}
-
-/** Between the elements at its borders. */
-function contentOf(paragraph: XmlElement, { borders }: Vocabulary): [number, number] {
-  const elements = paragraph.children.filter((node) => node.kind === 'element');
-  const inner = elements.filter(({ name }) => !borders.has(name));
-  return [inner[0]!.open.from, inner.at(-1)!.close.to];
 }
 
 interface Writer {
   readonly prefix: string;
-  readonly vocabulary: Vocabulary;
+  readonly names: Vocabulary;
   readonly base: string;
   readonly hasRuns: boolean;
 }
 
-function written(given: readonly TextPiece[], raw: (span: SourceSpan) => string, writer: Writer): string {
+function written(given: readonly TextPiece[], raw: (span: SourceSpan) => string, { prefix, names, base, hasRuns }: Writer): string {
   const parts: string[] = [];
-  const properties: string[] = [writer.base];
-  const run = (content: string, inRun: string): string =>
-    writer.hasRuns ? `<${writer.prefix}r>${inRun}${content}</${writer.prefix}r>` : content;
+  const properties: string[] = [base];
+  const run = (content: string, inRun: string): string => (hasRuns ? `<${prefix}r>${inRun}${content}</${prefix}r>` : content);
   for (const piece of joinedTexts(given)) {
     if (piece.kind === 'text') {
       const text = escapeXml(piece.text);
       if (text === '') continue;
-      const space = writer.vocabulary === DRAWINGS || text.trim() === text ? '' : ' xml:space="preserve"';
-      parts.push(run(`<${writer.prefix}t${space}>${text}</${writer.prefix}t>`, properties.at(-1)!));
-    } else if (piece.kind === 'empty') {
-      const { open, properties: inRun } = piece.mark;
-      parts.push(inRun === undefined ? raw(open) : run(raw(open), inRun));
-    } else if (piece.kind === 'open') {
-      properties.push(piece.mark.properties ?? properties.at(-1)!);
-      if (piece.mark.open !== NOWHERE) parts.push(raw(piece.mark.open));
-    } else {
-      properties.pop();
-      if (piece.mark.close !== NOWHERE) parts.push(raw(piece.mark.close!));
+      const space = names === DRAWINGS || text.trim() === text ? '' : ' xml:space="preserve"';
+      parts.push(run(`<${prefix}t${space}>${text}</${prefix}t>`, properties.at(-1)!));
+      continue;
     }
+    const { open, close, properties: inRun } = piece.mark;
+    const [isEmpty, span] = [close === undefined, piece.kind === 'end' ? close! : open];
+    if (piece.kind === 'end') properties.pop();
+    else if (!isEmpty) properties.push(inRun ?? properties.at(-1)!);
+    if (span !== NOWHERE) parts.push(isEmpty && inRun !== undefined ? run(raw(span), inRun) : raw(span));
   }
   return parts.join('');
 }

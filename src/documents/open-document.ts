@@ -1,11 +1,13 @@
 // OpenDocument texts: paragraphs, headings and descriptions of pictures, then headers and footers;
 // deleted text and fields stay.
-import { limitTexts } from './passage.ts';
-import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
-import { addNode, PassageBuilder } from './passage-builder.ts';
-import type { PackagePart, ZipPackage } from './office-package.ts';
+import { addNodes, PassageBuilder } from './passage-builder.ts';
+import type { ElementRole } from './passage-builder.ts';
+import type { DocumentPart, ReadDocument } from './passage.ts';
+import type { ZipPackage } from './office-package.ts';
+import { readPart } from './part-reader.ts';
 import { refuse } from './limits.ts';
-import { escapeXml, scanTrees, scanXml } from './xml-scan.ts';
+import type { Source } from './source.ts';
+import { escapeXml, scanXml } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';
 
 const PARAGRAPHS: ReadonlySet<string> = new Set(['text:p', 'text:h', 'svg:title', 'svg:desc']);
@@ -15,75 +17,48 @@ const LOOSE: ReadonlySet<string> = new Set(['text:note', 'text:tab', 'text:line-
 const MIME_TYPES = /^application\/vnd\.oasis\.opendocument\.text(?:-template)?$/;
 
 export function openDocument(archive: ZipPackage): ReadDocument {
-  if (!MIME_TYPES.test(archive.needed('mimetype').given.text.trim())) refuse('the file is no OpenDocument text');
+  if (!MIME_TYPES.test(archive.needed('mimetype').text.trim())) refuse('the file is no OpenDocument text');
   const manifest = archive.part('META-INF/manifest.xml');
-  if (manifest !== undefined) limitEncryption(manifest);
-  const names = ['content.xml', ...(archive.has('styles.xml') ? ['styles.xml'] : [])];
-  const parts = names.map((name) => openPart(archive.needed(name)));
-  return { parts, order: parts.flatMap(({ passages }) => passages) };
+  if (manifest !== undefined) {
+    scanXml(manifest, {
+      open({ name }) {
+        if (name === 'manifest:encryption-data') refuse('the file is encrypted: remove its password');
+      },
+    });
+  }
+  const parts = [archive.needed('content.xml'), archive.part('styles.xml')].filter((part) => part !== undefined);
+  return { parts: parts.map(openPart) };
 }
 
-function limitEncryption({ given, name: part }: PackagePart): void {
-  scanXml(given, `the part ${part}`, {
-    open({ name }) {
-      if (name === 'manifest:encryption-data') refuse('the file is encrypted: remove its password');
-    },
-  });
-}
-
-function openPart(part: PackagePart): DocumentPart {
-  const passages: Passage[] = [];
-  const styles = new HiddenStyles();
+function openPart(source: Source): DocumentPart {
+  const hidden = new HiddenStyles();
   /** How many elements with deleted text are around. */
   let deleted = 0;
-  scanTrees(
-    part.given,
-    `the part ${part.name}`,
-    ({ name }) => PARAGRAPHS.has(name),
-    (tree) => {
-      if (deleted === 0) readParagraph(tree, part.given.text, passages, styles);
-      limitTexts(passages.length);
+  const roleOf = ({ name, attributes }: XmlElement): ElementRole => {
+    if (!PAIRS.has(name)) return LOOSE.has(name) ? 'loose' : 'ordered';
+    return name === 'text:span' && hidden.has(attributes.get('text:style-name') ?? '') ? 'hidden' : 'around';
+  };
+  return readPart(source, {
+    paragraphs: {
+      names: PARAGRAPHS,
+      passagesOf({ children }, inner) {
+        const builder = new PassageBuilder(source.text, { write: escapeXml, collapses: true });
+        addNodes(builder, children, roleOf, inner);
+        builder.flush();
+        return builder.passages;
+      },
     },
-    {
+    skips: () => deleted > 0,
+    visitor: {
       open(element) {
-        styles.open(element);
+        hidden.open(element);
         if (element.name === 'text:tracked-changes') deleted++;
       },
       close({ name }) {
         if (name === 'text:tracked-changes') deleted--;
       },
     },
-  );
-  return { given: part.given, entry: part.entry, passages };
-}
-
-function readParagraph(paragraph: XmlElement, source: string, passages: Passage[], styles: HiddenStyles): void {
-  const builder = new PassageBuilder(source, { write: escapeXml, collapses: true });
-  const inner: XmlElement[] = [];
-  for (const child of paragraph.children)
-    addNode(
-      builder,
-      child,
-      (element) => roleOf(element, styles),
-      (item) => void inner.push(item),
-    );
-  builder.flush();
-  passages.push(...builder.passages);
-  for (const element of inner) readWithin(element, source, passages, styles);
-}
-
-/** Notes, text boxes and comments have paragraphs of their own. */
-function readWithin(element: XmlElement, source: string, passages: Passage[], styles: HiddenStyles): void {
-  if (PARAGRAPHS.has(element.name)) {
-    readParagraph(element, source, passages, styles);
-    return;
-  }
-  for (const child of element.children) if (child.kind === 'element') readWithin(child, source, passages, styles);
-}
-
-function roleOf({ name, attributes }: XmlElement, styles: HiddenStyles): 'around' | 'hidden' | 'ordered' | 'loose' {
-  if (!PAIRS.has(name)) return LOOSE.has(name) ? 'loose' : 'ordered';
-  return name === 'text:span' && styles.has(attributes.get('text:style-name') ?? '') ? 'hidden' : 'around';
+  });
 }
 
 /** Styles that only number a session: LibreOffice gives one to each piece that was changed. */

@@ -1,9 +1,8 @@
-// A passage of a source: a text between positions, made of pieces; the text that is translated, the
-// pieces of its translation, and how the source is put together again.
+// A passage of a source: a text between two positions, in pieces; the text that is translated, and
+// the pieces of its translation.
 import type { DocumentText } from '../ports/document-formats.ts';
-import type { SourceText } from './source-text.ts';
-import type { ZipEntry } from './zip-archive.ts';
-import { MARKS_MAX, TEXTS_MAX, inWords, refuse } from './limits.ts';
+import type { Source } from './source.ts';
+import { inWords, MARKS_MAX, refuse } from './limits.ts';
 
 /** Positions in the source, in UTF-16 units; `to` is behind the last. */
 export interface SourceSpan {
@@ -15,30 +14,48 @@ export interface SourceSpan {
 export interface Mark {
   readonly open: SourceSpan;
   /** `undefined` for what contains no text, such as a line break or a picture. */
-  readonly close: SourceSpan | undefined;
-  /** Begins or ends something, so it must not swap with other such marks. */
+  close: SourceSpan | undefined;
+  /** Without `close`: begins or ends something, so it must not swap with other such marks. */
   readonly ordered: boolean;
+  /** An element that is neither shown in the text nor written again. */
+  readonly isHidden?: boolean;
   /** In Office Open XML, a run's properties as in the source: that of its texts, or around it. */
-  readonly properties?: string;
+  readonly properties?: string | undefined;
 }
 
+/** What contains no text only begins. */
 export type TextPiece =
   | { readonly kind: 'text'; readonly text: string; readonly span: SourceSpan }
-  | { readonly kind: 'open' | 'close' | 'empty'; readonly mark: Mark };
+  | { readonly kind: 'begin' | 'end'; readonly mark: Mark };
 
 export interface Passage extends SourceSpan {
+  /** None in a label, where the source names its language. */
   readonly pieces: readonly TextPiece[];
-  /** Whether it is written even if it is unchanged: into an empty place of its own. */
-  readonly always: boolean;
+  /** Written even if it is unchanged: into an empty place of its own. */
+  readonly always?: boolean;
   /** The same text again, such as a drawing for older programs: it gets that translation. */
-  readonly copyOf?: Passage | undefined;
-  /** What replaces the passage. `raw` gives a span of the source with translations in it. */
+  readonly copyOf?: Passage;
+  /**
+   * What replaces the passage. `raw` gives a span of the source with translations in it; `language`
+   * is the target's in BCP 47.
+   */
   readonly render: (pieces: readonly TextPiece[], raw: (span: SourceSpan) => string, language: string) => string;
 }
 
-/** Where the source names its language; `language` is the target's in BCP 47. */
+export interface DocumentPart {
+  readonly source: Source;
+  /** In order of reading. They do not overlap, but one may be within a mark of another. */
+  readonly passages: readonly Passage[];
+}
+
+export interface ReadDocument {
+  readonly parts: readonly DocumentPart[];
+  /** Each text once, in order of reading; by default that of the parts. */
+  readonly order?: readonly Passage[];
+}
+
 export function labelPassage(span: SourceSpan, write: (language: string) => string): Passage {
-  return { ...span, pieces: [], always: true, render: (_pieces, _raw, language) => write(language) };
+  return { ...span, pieces: [], render: (_pieces, _raw, language) => write(language) };
 }
 
 /** Those with a text of their own. */
@@ -46,45 +63,32 @@ export function textsAmong(passages: readonly Passage[]): readonly Passage[] {
   return passages.filter(({ pieces, copyOf }) => pieces.length > 0 && copyOf === undefined);
 }
 
-export interface DocumentPart {
-  readonly given: SourceText;
-  /** `undefined` if the part is the whole file. */
-  readonly entry: ZipEntry | undefined;
-  /** In order of reading. They do not overlap, but one may be within a mark of another. */
-  readonly passages: readonly Passage[];
-}
-
-export interface ReadDocument {
-  readonly parts: readonly DocumentPart[];
-  /** Each text once, in order of reading. */
-  readonly order: readonly Passage[];
-}
-
 /** Of what is not in the source as it is. */
 export const NOWHERE: SourceSpan = { from: 0, to: 0 };
 
-const HAS_LETTER = /\p{L}/u;
+export function textPiece(text: string, span = NOWHERE): TextPiece {
+  return { kind: 'text', text, span };
+}
+
+/** Without marks. */
+function wordsOf(pieces: readonly TextPiece[]): string {
+  return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+}
 
 /** Whether there is something to translate. */
 export function hasWords(pieces: readonly TextPiece[]): boolean {
-  return pieces.some((piece) => piece.kind === 'text' && HAS_LETTER.test(piece.text));
+  return /\p{L}/u.test(wordsOf(pieces));
 }
 
-/** A text that is all of a span; `undefined` if there is nothing to translate in it. */
-export function plainPassage(text: string, span: SourceSpan, write: (translation: string) => string): Passage | undefined {
-  const pieces = [{ kind: 'text' as const, text, span }];
-  if (!hasWords(pieces)) return undefined;
-  const render: Passage['render'] = (given) => write(given.map((piece) => (piece.kind === 'text' ? piece.text : '')).join(''));
-  return { ...span, pieces, always: false, render };
-}
-
-export function limitTexts(count: number): void {
-  if (count > TEXTS_MAX) refuse(`the file has more than ${inWords(TEXTS_MAX)} texts`);
+/** A text that is all of a span, if there is something to translate in it. */
+export function plainPassage(text: string, span: SourceSpan, write: (translation: string) => string): readonly Passage[] {
+  const pieces = [textPiece(text, span)];
+  return hasWords(pieces) ? [{ ...span, pieces, render: (given) => write(wordsOf(given)) }] : [];
 }
 
 /** In the order in which they are numbered. */
 function marksOf(pieces: readonly TextPiece[]): Mark[] {
-  const marks = pieces.flatMap((piece) => (piece.kind === 'open' || piece.kind === 'empty' ? [piece.mark] : []));
+  const marks = pieces.flatMap((piece) => (piece.kind === 'begin' ? [piece.mark] : []));
   limitMarks(marks.length);
   return marks;
 }
@@ -100,11 +104,12 @@ const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', qu
 
 export function textOf(pieces: readonly TextPiece[]): DocumentText {
   const numbers = new Map(marksOf(pieces).map((mark, index) => [mark, index + 1]));
-  if (numbers.size === 0) return { text: pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join(''), format: 'text' };
+  if (numbers.size === 0) return { text: wordsOf(pieces), format: 'text' };
   const written = pieces.map((piece) => {
-    if (piece.kind === 'text') return escaped(piece.text);
+    if (piece.kind === 'text') return escapeMarkup(piece.text);
     const name = `x${numbers.get(piece.mark)!}`;
-    return piece.kind === 'open' ? `<${name}>` : piece.kind === 'close' ? `</${name}>` : `<${name}/>`;
+    if (piece.kind === 'end') return `</${name}>`;
+    return piece.mark.close === undefined ? `<${name}/>` : `<${name}>`;
   });
   return { text: written.join(''), format: 'xml' };
 }
@@ -115,54 +120,45 @@ export function textOf(pieces: readonly TextPiece[]): DocumentText {
  */
 export function translatedPieces(translation: string, original: readonly TextPiece[]): readonly TextPiece[] {
   const marks = marksOf(original);
-  if (marks.length === 0) return [{ kind: 'text', text: translation, span: NOWHERE }];
-  const placed = placedPieces(translation, marks);
-  if (placed !== undefined) return placed;
-  const text: TextPiece = { kind: 'text', text: unescaped(translation.replaceAll(TAG, '')), span: NOWHERE };
-  return [text, ...marks.flatMap((mark): TextPiece[] => (mark.close === undefined ? [{ kind: 'empty', mark }] : []))];
+  if (marks.length === 0) return [textPiece(translation)];
+  return placedPieces(translation, marks) ?? [textPiece(unescaped(translation.replaceAll(TAG, ''))), ...emptyOnes(marks)];
 }
 
 /** `undefined` if elements are nested wrongly or marks that have an order lost it. */
 function placedPieces(translation: string, marks: readonly Mark[]): readonly TextPiece[] | undefined {
   const pieces: TextPiece[] = [];
   const open: Mark[] = [];
-  const used = new Set<Mark>();
+  const left = new Set(marks);
   let at = 0;
-  const addText = (text: string): void => {
-    if (text !== '') pieces.push({ kind: 'text', text: unescaped(text), span: NOWHERE });
-  };
-  for (const match of translation.matchAll(TAG)) {
-    addText(translation.slice(at, match.index));
-    at = match.index + match[0].length;
-    const mark = marks[Number(match[2]) - 1];
-    const closes = match[1] === '/';
-    if (mark === undefined || (closes && mark.close === undefined)) continue;
-    if (closes) {
-      if (open.at(-1) !== mark) return undefined;
-      open.pop();
-      pieces.push({ kind: 'close', mark });
-    } else {
-      if (used.has(mark)) return undefined;
-      used.add(mark);
-      pieces.push({ kind: mark.close === undefined ? 'empty' : 'open', mark });
-      if (mark.close === undefined) continue;
-      if (match[3] === '/') pieces.push({ kind: 'close', mark });
-      else open.push(mark);
+  for (const { 0: tag, 1: closes, 2: number, 3: isEmpty, index } of translation.matchAll(TAG)) {
+    pieces.push(textPiece(unescaped(translation.slice(at, index))));
+    at = index + tag.length;
+    const mark = marks[Number(number) - 1];
+    if (mark === undefined || (closes === '/' && mark.close === undefined)) continue;
+    if (closes !== '/') {
+      if (!left.delete(mark)) return undefined;
+      pieces.push({ kind: 'begin', mark });
+      if (mark.close !== undefined) open.push(mark);
     }
+    if (mark.close === undefined || (closes !== '/' && isEmpty !== '/')) continue;
+    if (open.pop() !== mark) return undefined;
+    pieces.push({ kind: 'end', mark });
   }
-  addText(translation.slice(at));
-  const lost = marks.filter((mark) => mark.close === undefined && !used.has(mark));
-  pieces.push(...lost.map((mark): TextPiece => ({ kind: 'empty', mark })));
+  pieces.push(textPiece(unescaped(translation.slice(at))), ...emptyOnes([...left]));
   return open.length === 0 && isInOrder(pieces, marks) ? pieces : undefined;
 }
 
-function isInOrder(pieces: readonly TextPiece[], marks: readonly Mark[]): boolean {
-  const ordered = marks.filter((mark) => mark.ordered && mark.close === undefined);
-  const found = pieces.flatMap((piece) => (piece.kind === 'empty' && piece.mark.ordered ? [piece.mark] : []));
-  return found.every((mark, index) => mark === ordered[index]);
+function emptyOnes(marks: readonly Mark[]): TextPiece[] {
+  return marks.filter(({ close }) => close === undefined).map((mark) => ({ kind: 'begin', mark }));
 }
 
-function escaped(text: string): string {
+function isInOrder(pieces: readonly TextPiece[], marks: readonly Mark[]): boolean {
+  const ordered = (all: readonly Mark[]): Mark[] => all.filter((mark) => mark.ordered && mark.close === undefined);
+  const before = ordered(marks);
+  return ordered(marksOf(pieces)).every((mark, index) => mark === before[index]);
+}
+
+export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -173,39 +169,4 @@ export function unescaped(text: string): string {
     const code = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);
     return code > 0 && code <= 0x10_ff_ff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : entity;
   });
-}
-
-/** The source with what `written` gives for passages; otherwise these stay. */
-export function spliced(
-  source: string,
-  passages: readonly Passage[],
-  written: (passage: Passage, raw: (span: SourceSpan) => string) => string | undefined,
-): string {
-  const sorted = passages.toSorted((a, b) => a.from - b.from || b.to - a.to);
-  const raw = ({ from, to }: SourceSpan): string => {
-    const parts: string[] = [];
-    let at = from;
-    for (let index = firstFrom(sorted, from); index < sorted.length && sorted[index]!.from <= to; index++) {
-      const passage = sorted[index]!;
-      if (passage.from < at || passage.to > to) continue;
-      const text = written(passage, raw);
-      if (text === undefined) continue;
-      parts.push(source.slice(at, passage.from), text);
-      at = passage.to;
-    }
-    parts.push(source.slice(at, to));
-    return parts.join('');
-  };
-  return raw({ from: 0, to: source.length });
-}
-
-/** The index of the first passage that begins at `from` or later. */
-function firstFrom(sorted: readonly Passage[], from: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]!.from < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,6 +1,6 @@
 // Plain text: paragraphs between empty lines, and long ones cut at the ends of lines or sentences.
 import { PLAIN_CHARACTERS_MAX } from './limits.ts';
-import { limitTexts, plainPassage } from './passage.ts';
+import { plainPassage } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
 
 /** Where a long text is cut, preferred first: after a line, a sentence, a word. */
@@ -11,50 +11,29 @@ const CUTS: readonly ((text: string, at: number) => boolean)[] = [
 ];
 
 export function plainText(source: string): readonly Passage[] {
-  const passages: Passage[] = [];
   const newLine = /\r?\n/.exec(source)?.[0] ?? '\n';
-  for (const paragraph of paragraphs(source)) {
-    for (const span of cut(source, withoutSpace(source, paragraph))) {
-      const passage = passageAt(source, span, newLine);
-      if (passage !== undefined) passages.push(passage);
-      limitTexts(passages.length);
-    }
-  }
-  return passages;
+  return paragraphs(source).flatMap((span) => cut(source, span).flatMap((part) => passageAt(source, part, newLine)));
 }
 
-function withoutSpace(source: string, { from: start, to: end }: SourceSpan): SourceSpan {
-  let [from, to] = [start, end];
-  while (from < to && /\s/.test(source[from]!)) from++;
-  while (to > from && /\s/.test(source[to - 1]!)) to--;
-  return { from, to };
-}
-
-/** With the white space at which it was cut, which counts. `undefined` if that is all. */
-function passageAt(source: string, span: SourceSpan, newLine: string): Passage | undefined {
+/** With the white space at which it was cut, which counts. */
+function passageAt(source: string, span: SourceSpan, newLine: string): readonly Passage[] {
   const text = source.slice(span.from, span.to);
-  const words = withoutSpace(text, { from: 0, to: text.length });
-  const ends = text.slice(words.from, words.to).match(/\r?\n/g) ?? [];
+  const words = text.trim();
+  const at = text.indexOf(words);
+  const ends = words.match(/\r?\n/g) ?? [];
   // Engines drop white space around a text.
-  return plainPassage(text, span, (given) => text.slice(0, words.from) + oneParagraph(given, ends, newLine) + text.slice(words.to));
+  return plainPassage(text, span, (given) => text.slice(0, at) + oneParagraph(given, ends, newLine) + text.slice(at + words.length));
 }
 
-/** Lines with something in them, together. */
+/** What is between empty lines, without the white space around. */
 function paragraphs(source: string): SourceSpan[] {
-  const found: SourceSpan[] = [];
-  let from: number | undefined;
   let at = 0;
-  for (const line of source.split('\n')) {
-    if (line.trim() === '') {
-      if (from !== undefined) found.push({ from, to: at });
-      from = undefined;
-    } else {
-      from ??= at;
-    }
-    at += line.length + 1;
-  }
-  if (from !== undefined) found.push({ from, to: source.length });
-  return found;
+  return source.split(/\n(?=[^\S\n]*\n)/).flatMap((lines) => {
+    const words = lines.trim();
+    const from = at + lines.indexOf(words);
+    at += lines.length + 1;
+    return words === '' ? [] : [{ from, to: from + words.length }];
+  });
 }
 
 function cut(source: string, { from, to }: SourceSpan): SourceSpan[] {

@@ -1,35 +1,28 @@
 // Reads a file of any format, and builds it with translations; runs in the worker thread.
-import type { Built, DocumentText } from '../ports/document-formats.ts';
+import type { Built, DocumentText, FileRefusal } from '../ports/document-formats.ts';
 import { firstLook } from './formats.ts';
-import { declaredInHtml, htmlPage } from './html-page.ts';
+import type { FormatName } from './formats.ts';
+import { htmlPage } from './html-page.ts';
+import { inWords, orRefused, refuse, TEXTS_MAX } from './limits.ts';
 import { ZipPackage } from './office-package.ts';
 import { openDocument } from './open-document.ts';
-import type { DocumentPart, Passage, ReadDocument } from './passage.ts';
-import { limitTexts, spliced, textOf, textsAmong, translatedPieces } from './passage.ts';
+import { textOf, textsAmong, translatedPieces } from './passage.ts';
+import type { DocumentPart, Passage, ReadDocument, SourceSpan } from './passage.ts';
 import { plainText } from './plain-text.ts';
-import { presentation, wordDocument } from './office-part.ts';
-import { orRefused, refuse } from './limits.ts';
-import { decoded, encoded, limitDeclared } from './source-text.ts';
-import type { SourceText } from './source-text.ts';
+import { decoded, encoded } from './source.ts';
+import type { Source } from './source.ts';
 import { subtitles } from './subtitles.ts';
+import { presentation, wordDocument } from './word-and-slides.ts';
 import { workbook } from './workbook.ts';
 import { xliff } from './xliff.ts';
 import { rewritten } from './zip-archive.ts';
-import type { ZipEntry } from './zip-archive.ts';
-import type { FormatName } from './formats.ts';
 
-type TextReader = (given: SourceText) => readonly Passage[];
-type ArchiveReader = (archive: ZipPackage) => ReadDocument;
+type FormatReader = { readonly text: (source: Source) => readonly Passage[] } | { readonly archive: (archive: ZipPackage) => ReadDocument };
 
-const html: TextReader = (given) => {
-  limitDeclared(declaredInHtml(given.text), given);
-  return htmlPage(given.text);
-};
-
-const FORMAT_READERS: Readonly<Record<FormatName, { readonly text: TextReader } | { readonly archive: ArchiveReader }>> = {
+const READERS: Readonly<Record<FormatName, FormatReader>> = {
   docx: { archive: wordDocument },
-  htm: { text: html },
-  html: { text: html },
+  htm: { text: htmlPage },
+  html: { text: htmlPage },
   odt: { archive: openDocument },
   pptx: { archive: presentation },
   srt: { text: ({ text }) => subtitles(text, 'srt') },
@@ -40,70 +33,99 @@ const FORMAT_READERS: Readonly<Record<FormatName, { readonly text: TextReader } 
   xlsx: { archive: workbook },
 };
 
-type DocumentTexts = { readonly kind: 'extracted'; readonly texts: DocumentText[] } | { readonly kind: 'refused'; readonly reason: string };
-
-export function extractTexts(format: string, bytes: Uint8Array): DocumentTexts {
+export function extractTexts(
+  format: string,
+  bytes: Uint8Array,
+): { readonly kind: 'extracted'; readonly texts: DocumentText[] } | FileRefusal {
   return orRefused(() => {
-    const { document, archive } = read(format, bytes);
+    const { order, archive } = read(format, bytes);
     archive?.checkOthers();
-    return { kind: 'extracted', texts: document.order.map(({ pieces }) => textOf(pieces)) };
+    return { kind: 'extracted', texts: order.map(({ pieces }) => textOf(pieces)) };
   });
 }
 
 export function buildFile(format: string, bytes: Uint8Array, translations: readonly string[], targetLang?: string): Built {
   return orRefused(() => {
-    const { document, archive } = read(format, bytes);
-    const parts = builtParts(document, translations, targetLang);
-    if (archive === undefined) return { kind: 'built', bytes: [...parts.values()][0] ?? bytes };
-    const entries = [...parts].map(([{ entry }, content]): [ZipEntry, Uint8Array] => [entry!, content]);
-    return { kind: 'built', bytes: rewritten(archive.directory, new Map(entries)) };
+    const { parts, order, archive } = read(format, bytes);
+    if (translations.length !== order.length)
+      refuse(`the file has ${order.length} texts, and ${translations.length} translations were given`);
+    const given = new Map(order.map((passage, index) => [passage, translations[index]!]));
+    const language = targetLang && languageTag(targetLang);
+    const changed = parts.flatMap((part) => {
+      const text = spliced(part, (passage, raw) => replacement(passage, given, raw, language));
+      return text === part.source.text ? [] : [{ entry: part.source.entry, content: encoded(text, part.source) }];
+    });
+    if (archive === undefined) return { kind: 'built', bytes: changed[0]?.content ?? bytes };
+    return { kind: 'built', bytes: rewritten(archive.directory, new Map(changed.map(({ entry, content }) => [entry!, content]))) };
   });
 }
 
-function read(format: string, bytes: Uint8Array): { document: ReadDocument; archive: ZipPackage | undefined } {
+interface ReadFile extends Required<ReadDocument> {
+  readonly archive: ZipPackage | undefined;
+}
+
+function read(format: string, bytes: Uint8Array): ReadFile {
   // Whoever sends a file here need not have looked.
   const reason = firstLook({ name: format, mediaType: '' }, bytes);
   if (reason !== undefined) refuse(reason);
-  const reader = FORMAT_READERS[format as FormatName];
-  if ('archive' in reader) {
-    const archive = new ZipPackage(bytes);
-    const document = reader.archive(archive);
-    limitTexts(document.order.length);
-    return { document, archive };
+  const reader = READERS[format as FormatName];
+  const archive = 'archive' in reader ? new ZipPackage(bytes) : undefined;
+  const { parts, order = textsAmong(parts.flatMap(({ passages }) => passages)) } = document(reader);
+  if (order.length > TEXTS_MAX) refuse(`the file has more than ${inWords(TEXTS_MAX)} texts`);
+  return { parts, order, archive };
+
+  function document(by: FormatReader): ReadDocument {
+    if ('archive' in by) return by.archive(archive!);
+    const source = decoded(bytes);
+    return { parts: [{ source, passages: by.text(source) }] };
   }
-  const given = decoded(bytes);
-  const passages = reader.text(given);
-  return { document: { parts: [{ given, entry: undefined, passages }], order: textsAmong(passages) }, archive: undefined };
 }
 
-/** The bytes of the parts that the translations, one for each passage in order, have changed. */
-function builtParts(
-  { parts, order }: ReadDocument,
-  translations: readonly string[],
-  targetLang: string | undefined,
-): ReadonlyMap<DocumentPart, Uint8Array> {
-  if (translations.length !== order.length)
-    refuse(`the file has ${order.length} texts, and ${translations.length} translations were given`);
-  const given = new Map(order.map((passage, index) => [passage, translations[index]!]));
-  const language = targetLang && languageTag(targetLang);
-  const built = new Map<DocumentPart, Uint8Array>();
-  for (const part of parts) {
-    const { text } = part.given;
-    const source = spliced(text, part.passages, (passage, raw) => {
-      const { pieces, always, copyOf = passage } = passage;
-      if (pieces.length === 0) return language && passage.render(pieces, raw, language);
-      const translation = given.get(copyOf);
-      if (translation === undefined || (!always && translation === textOf(pieces).text)) return undefined;
-      return passage.render(translatedPieces(translation, pieces), raw, language ?? '');
-    });
-    if (source !== text) built.set(part, encoded(source, part.given));
+type Raw = (span: SourceSpan) => string;
+
+/** `undefined` if the passage stays as it is. */
+function replacement(passage: Passage, given: ReadonlyMap<Passage, string>, raw: Raw, language: string | undefined): string | undefined {
+  const { pieces, always = false, copyOf = passage } = passage;
+  if (pieces.length === 0) return language && passage.render(pieces, raw, language);
+  const translation = given.get(copyOf);
+  if (translation === undefined || (!always && translation === textOf(pieces).text)) return undefined;
+  return passage.render(translatedPieces(translation, pieces), raw, language ?? '');
+}
+
+/** The source with what `written` gives for passages; otherwise these stay. */
+function spliced({ source: { text }, passages }: DocumentPart, written: (passage: Passage, raw: Raw) => string | undefined): string {
+  const sorted = passages.toSorted((a, b) => a.from - b.from || b.to - a.to);
+  const raw: Raw = ({ from, to }) => {
+    const parts: string[] = [];
+    let at = from;
+    for (let index = firstFrom(sorted, from); index < sorted.length && sorted[index]!.from <= to; index++) {
+      const passage = sorted[index]!;
+      if (passage.from < at || passage.to > to) continue;
+      const replaced = written(passage, raw);
+      if (replaced === undefined) continue;
+      parts.push(text.slice(at, passage.from), replaced);
+      at = passage.to;
+    }
+    parts.push(text.slice(at, to));
+    return parts.join('');
+  };
+  return raw({ from: 0, to: text.length });
+}
+
+/** The index of the first passage that begins at `from` or later. */
+function firstFrom(sorted: readonly Passage[], from: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]!.from < from) low = middle + 1;
+    else high = middle;
   }
-  return built;
+  return low;
 }
 
 /** `PT-BR` is `pt-BR`, `ZH-HANS` is `zh-Hans`. */
 function languageTag(code: string): string {
-  const [language, ...rest] = code.toLowerCase().split('-');
-  const others = rest.map((part) => (part.length === 4 ? part[0]!.toUpperCase() + part.slice(1) : part.toUpperCase()));
-  return [language, ...others].join('-');
+  const [language = '', region = ''] = code.toLowerCase().split('-');
+  const isScript = region.length === 4;
+  return region === '' ? language : `${language}-${isScript ? region[0]!.toUpperCase() + region.slice(1) : region.toUpperCase()}`;
 }

@@ -1,7 +1,8 @@
 // Subtitles, SubRip and WebVTT: a cue is one text, tags are marks; numbers, times and notes stay.
-import { PassageBuilder } from './passage-builder.ts';
 import { refuse } from './limits.ts';
-import type { Passage } from './passage.ts';
+import { escapeMarkup } from './passage.ts';
+import type { Passage, SourceSpan } from './passage.ts';
+import { PassageBuilder } from './passage-builder.ts';
 
 type SubtitleKind = 'srt' | 'vtt';
 
@@ -50,7 +51,7 @@ function isNumberOfCue(lines: readonly string[], index: number): boolean {
   return /^\s*\d+\s*$/.test(lines[index]!) && TIMES.test(lines[index + 1] ?? '');
 }
 
-function addLine(builder: PassageBuilder, source: string, { from, to }: { from: number; to: number }, kind: SubtitleKind): void {
+function addLine(builder: PassageBuilder, source: string, { from, to }: SourceSpan, kind: SubtitleKind): void {
   const line = source.slice(from, to);
   let at = 0;
   const text = (until: number): void => {
@@ -72,6 +73,5 @@ function addLine(builder: PassageBuilder, source: string, { from, to }: { from: 
 /** An empty line would end the cue, and an arrow begin one. */
 function cueText(text: string, kind: SubtitleKind, newLine: string): string {
   const inner = text.replaceAll(/(?:\r?\n)+/g, newLine);
-  if (kind === 'srt') return inner.replaceAll('-->', '->');
-  return inner.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return kind === 'srt' ? inner.replaceAll('-->', '->') : escapeMarkup(inner);
 }

@@ -1,58 +1,50 @@
 // Excel: strings in the order in which the cells of the sheets show them, each once, then page
 // headers, comments, drawings and charts of each sheet.
-import { SHEETS_MAX, inWords, refuse } from './limits.ts';
+import { inWords, refuse, SHEETS_MAX } from './limits.ts';
 import type { PackagePart, ZipPackage } from './office-package.ts';
-import { officePart } from './office-part.ts';
-import { PassageBuilder } from './passage-builder.ts';
-import { textsAmong, unescaped } from './passage.ts';
-import type { DocumentPart, Passage, ReadDocument, SourceSpan, TextPiece } from './passage.ts';
-import { escapeXml, innerText, scanTrees, scanXml } from './xml-scan.ts';
+import { readPart } from './part-reader.ts';
+import { textsAmong } from './passage.ts';
+import type { DocumentPart, Passage, ReadDocument, SourceSpan } from './passage.ts';
+import { scanXml } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';
-
-const BESIDES = ['comments', 'threadedComment', 'drawing'];
 
 /** A cell that shows a shared string. */
 interface SharedCell {
   readonly index: number;
+  /** Heads a column of a table. */
   readonly isHeader: boolean;
   readonly cell: XmlElement;
   readonly value: SourceSpan;
 }
 
-interface Sheet {
-  readonly part: DocumentPart;
-  readonly shown: readonly (Passage | SharedCell)[];
-}
-
 export function workbook(archive: ZipPackage): ReadDocument {
-  const main = archive.main();
-  if (!main.name.toLowerCase().startsWith('xl/')) refuse('the file is no workbook');
-  const relations = archive.relations(main.name);
-  const sheets = sheetsOf(archive, main.name, new Map(relations.map(({ id, target }) => [id, target])));
-  const strings = stringsOf(archive, relations.find(({ type }) => type === 'sharedStrings')?.target);
-  const parts: DocumentPart[] = [];
-  const read = sheets.map((name) => ({ name, ...sheetPart(archive, name) }));
-  const cells = read.flatMap(({ shown }) => shown).filter((one) => 'cell' in one);
-  const inBodies = new Set(cells.flatMap(({ index, isHeader }) => (isHeader ? [] : [index])));
-  /** Those that only headers of tables show, or that cannot be written apart, stay. */
-  const staying = new Set(cells.flatMap((one) => (one.isHeader && !(inBodies.has(one.index) && strings.isLike(one)) ? [one.index] : [])));
-  const shared = strings.shared.map((passage, index) => (staying.has(index) ? undefined : passage));
-  if (strings.part !== undefined) parts.push({ ...strings.part, passages: shared.filter((passage) => passage !== undefined) });
+  const main = archive.main('xl/', 'workbook');
+  const [table] = archive.relations(main.name, ['sharedStrings']);
+  const strings = table === undefined ? undefined : sharedStrings(archive.needed(table.target));
+  const sheets = sheetsOf(archive, main).map((name) => ({ name, ...readSheet(archive, name) }));
+  const shared = translatable(
+    strings,
+    sheets.flatMap(({ shown }) => shown.filter((one) => 'cell' in one)),
+  );
   const order = new Set<Passage>();
-  for (const { name, part: cellsOf, shown } of read) {
+  const parts: DocumentPart[] = [];
+  if (strings !== undefined) parts.push({ ...strings.part, passages: shared.filter((passage) => passage !== undefined) });
+  const names = new Set<string>();
+  for (const { name, part, shown } of sheets) {
     const copies: Passage[] = [];
     for (const one of shown) {
       const passage = 'cell' in one ? shared[one.index] : one;
       if (passage === undefined) continue;
-      if (!('cell' in one && one.isHeader)) order.add(passage);
-      else copies.push(...strings.ownOf(one, passage, cellsOf.given.text));
+      if ('cell' in one && one.isHeader) copies.push(...ownText(one, passage, part.source.text, rawOf(strings!, passage)));
+      else order.add(passage);
     }
-    parts.push({ ...cellsOf, passages: [...cellsOf.passages, ...copies] });
+    parts.push({ ...part, passages: [...part.passages, ...copies] });
     for (const beside of besides(archive, name)) {
-      if (parts.some(({ entry }) => entry?.name === archive.needed(beside).name)) continue;
-      const part = officePart(archive.needed(beside));
-      parts.push(part);
-      for (const passage of textsAmong(part.passages)) order.add(passage);
+      if (names.has(beside)) continue;
+      names.add(beside);
+      const read = readPart(archive.needed(beside));
+      parts.push(read);
+      for (const passage of textsAmong(read.passages)) order.add(passage);
     }
   }
   // Those that no cell shows.
@@ -60,92 +52,108 @@ export function workbook(archive: ZipPackage): ReadDocument {
   return { parts, order: [...order] };
 }
 
-/** One shown by a table's header and other cells is written into the header, which stays. */
-function stringsOf(archive: ZipPackage, name: string | undefined) {
-  const shared: (Passage | undefined)[] = [];
-  const strings = name === undefined ? undefined : archive.part(name);
-  const part = strings && officePart(strings, { found: (passage) => shared.push(passage) });
-  const rawOf = ({ from, to }: SourceSpan): string => part!.given.text.slice(from, to);
-  const prefixOf = (tag: string): string => /^<?((?:[\w.-]+:)?)/.exec(tag)![1]!;
-  return {
-    shared,
-    part,
-    isLike({ index, cell }: SharedCell): boolean {
-      const passage = shared[index];
-      return passage !== undefined && prefixOf(rawOf(passage)) === prefixOf(cell.rawName);
-    },
-    ownOf({ cell, value }: SharedCell, passage: Passage, source: string): Passage[] {
-      const type = /\st\s*=\s*["']s["']/.exec(source.slice(cell.open.from, cell.open.to))!;
-      const from = cell.open.from + type.index;
-      const prefix = prefixOf(cell.rawName);
-      const written = (span: SourceSpan, text: string): Passage => ({ ...passage, ...span, copyOf: passage, render: () => text });
-      return [
-        written({ from, to: from + type[0].length }, ' t="inlineStr"'),
-        written(value, `<${prefix}is>${rawOf(passage)}</${prefix}is>`),
-      ];
-    },
-  };
+interface SharedStrings {
+  readonly part: DocumentPart;
+  /** By index; `undefined` without a text. */
+  readonly all: readonly (Passage | undefined)[];
 }
 
-function sheetsOf(archive: ZipPackage, main: string, targets: ReadonlyMap<string, string>): string[] {
+function sharedStrings(part: PackagePart): SharedStrings {
+  const all: (Passage | undefined)[] = [];
+  return { all, part: readPart(part, { found: ([passage]) => void all.push(passage) }) };
+}
+
+/** A string that only headers of tables show, or that cannot be written apart for them, stays. */
+function translatable(strings: SharedStrings | undefined, cells: readonly SharedCell[]): readonly (Passage | undefined)[] {
+  if (strings === undefined) return [];
+  const inBodies = new Set(cells.flatMap(({ index, isHeader }) => (isHeader ? [] : [index])));
+  const staying = new Set<number>();
+  for (const { index, isHeader, cell } of cells) {
+    const passage = strings.all[index];
+    const isWritable = passage !== undefined && prefixOf(rawOf(strings, passage)) === prefixOf(cell.rawName);
+    if (isHeader && !(inBodies.has(index) && isWritable)) staying.add(index);
+  }
+  return strings.all.map((passage, index) => (staying.has(index) ? undefined : passage));
+}
+
+function rawOf({ part }: SharedStrings, { from, to }: SourceSpan): string {
+  return part.source.text.slice(from, to);
+}
+
+/** Of a name, or of the name in a tag. */
+function prefixOf(tag: string): string {
+  return /^<?((?:[\w.-]+:)?)/.exec(tag)![1]!;
+}
+
+/** What a table's header says as other cells do is written into the header, which stays. */
+function ownText({ cell, value }: SharedCell, passage: Passage, source: string, raw: string): Passage[] {
+  const type = /\st\s*=\s*["']s["']/.exec(source.slice(cell.open.from, cell.open.to))!;
+  const from = cell.open.from + type.index;
+  const prefix = prefixOf(cell.rawName);
+  const written = (span: SourceSpan, text: string): Passage => ({ ...passage, ...span, copyOf: passage, render: () => text });
+  return [written({ from, to: from + type[0].length }, ' t="inlineStr"'), written(value, `<${prefix}is>${raw}</${prefix}is>`)];
+}
+
+function sheetsOf(archive: ZipPackage, main: PackagePart): string[] {
+  const targets = new Map(archive.relations(main.name).map(({ id, target }) => [id, target]));
   const names = new Set<string>();
   let count = 0;
-  scanXml(archive.needed(main).given, `the part ${main}`, {
+  scanXml(main, {
     open({ name, attributes }) {
       if (name !== 'x:sheet') return;
       if (++count > SHEETS_MAX) refuse(`the file has more than ${inWords(SHEETS_MAX)} sheets`);
       const target = targets.get(attributes.get('r:id') ?? '');
-      if (target !== undefined && archive.has(target)) names.add(target);
+      if (target !== undefined) names.add(target);
     },
   });
   return [...names];
 }
 
 /** Names of tables' columns stay: formulas use them, and the cell must say the same. */
-function headersOf(archive: ZipPackage, sheet: string): (row: number, column: number) => boolean {
-  const areas: { readonly row: number; readonly from: number; readonly to: number }[] = [];
-  for (const { type, target } of archive.relations(sheet)) {
-    const part = type === 'table' ? archive.part(target) : undefined;
-    if (part === undefined) continue;
-    scanXml(part.given, `the part ${part.name}`, {
+function headersOf(archive: ZipPackage, sheet: string): (place: Place) => boolean {
+  const areas: { readonly begin: Place; readonly end: Place }[] = [];
+  for (const { target } of archive.relations(sheet, ['table'])) {
+    scanXml(archive.needed(target), {
       open({ name, attributes }) {
         if (name !== 'x:table' || attributes.get('headerRowCount') === '0') return;
         const [first = '', last = first] = (attributes.get('ref') ?? '').split(':');
         const [begin, end] = [placeOf(first), placeOf(last)];
-        if (begin !== undefined && end !== undefined) areas.push({ row: begin.row, from: begin.column, to: end.column });
+        if (begin !== undefined && end !== undefined) areas.push({ begin, end });
       },
     });
   }
-  return (row, column) => areas.some((area) => area.row === row && area.from <= column && column <= area.to);
+  return ({ row, column }) => areas.some(({ begin, end }) => begin.row === row && begin.column <= column && column <= end.column);
+}
+
+interface Place {
+  readonly row: number;
+  readonly column: number;
 }
 
 /** `B7` */
-function placeOf(reference: string): { readonly row: number; readonly column: number } | undefined {
+function placeOf(reference: string): Place | undefined {
   const [, letters, digits] = /^\$?([A-Z]{1,3})\$?(\d{1,7})$/.exec(reference) ?? [];
   if (letters === undefined) return undefined;
   return { row: Number(digits), column: Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) };
 }
 
-function sheetPart(archive: ZipPackage, sheet: string): Sheet {
+function readSheet(archive: ZipPackage, sheet: string): { readonly part: DocumentPart; readonly shown: readonly (Passage | SharedCell)[] } {
   const isHeaderAt = headersOf(archive, sheet);
   const shown: (Passage | SharedCell)[] = [];
-  let place = { row: 0, column: 0 };
+  let place: Place = { row: 0, column: 0 };
   let cell: XmlElement | undefined;
   let isHeader = false;
   let index: number | undefined;
-  const given = archive.needed(sheet);
-  const part = officePart(given, {
+  const part = readPart(archive.needed(sheet), {
     skips: () => isHeader,
-    found(passage) {
-      if (passage !== undefined) shown.push(passage);
-    },
+    found: (texts) => void shown.push(...texts),
     visitor: {
       open(element) {
         const { name, attributes } = element;
         if (name === 'x:row') place = { row: Number(attributes.get('r') ?? place.row + 1), column: 0 };
         if (name !== 'x:c') return;
         place = placeOf(attributes.get('r') ?? '') ?? { ...place, column: place.column + 1 };
-        isHeader = isHeaderAt(place.row, place.column);
+        isHeader = isHeaderAt(place);
         cell = attributes.get('t') === 's' ? element : undefined;
       },
       text({ text }) {
@@ -158,82 +166,15 @@ function sheetPart(archive: ZipPackage, sheet: string): Sheet {
       },
     },
   });
-  const headers = pageHeaders(given);
-  return { part: { ...part, passages: [...part.passages, ...headers] }, shown: [...shown, ...headers] };
+  return { part, shown };
 }
 
-/** Of `&C&"Arial,Bold"Report &P` what is printed: codes are marks; a position begins a text. */
-const CODES =
-  /&amp;(?:&amp;|(?:"[^"]*"|&quot;.*?&quot;|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z]))|&(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);/gi;
-/** Excel calls a file with a longer one damaged; codes count, and `&` as `&&`. */
-const PAGE_HEADER_MAX = 255;
-
-function pageHeaders({ given, name: partName }: PackagePart): readonly Passage[] {
-  const found: Passage[] = [];
-  scanTrees(
-    given,
-    `the part ${partName}`,
-    ({ name }) => /^x:(?:odd|even|first)(?:Header|Footer)$/.test(name),
-    (header) => void found.push(...pageHeader(header, given.text)),
-  );
-  return found;
-}
-
-function pageHeader(header: XmlElement, source: string): readonly Passage[] {
-  const [start, end] = [header.open.to, header.close.from];
-  const builder = new PassageBuilder(source, { write: (text) => escapeXml(doubled(text)), collapses: false });
-  let at = start;
-  const text = (to: number): void => {
-    if (to > at) builder.text(source.slice(at, to), { from: at, to });
-  };
-  for (const { 0: code, index } of source.slice(start, end).matchAll(CODES)) {
-    const span = { from: start + index, to: start + index + code.length };
-    text(span.from);
-    at = span.to;
-    if (code === '&amp;&amp;') builder.text('&', span);
-    else if (!code.startsWith('&amp;')) builder.text(unescaped(code), span);
-    else if (/^&amp;[LCR]$/i.test(code)) builder.flush();
-    else builder.empty(span, true);
-  }
-  text(end);
-  builder.flush();
-  const { passages } = builder;
-  const room = Math.floor(Math.max(0, PAGE_HEADER_MAX - innerText(header).length) / passages.length);
-  return passages.map((passage) => {
-    const most = passage.pieces.reduce((sum, piece) => sum + (piece.kind === 'text' ? doubled(piece.text).length : 0), room);
-    return { ...passage, render: (pieces, raw, language) => passage.render(shortened(pieces, most), raw, language) };
-  });
-}
-
-function doubled(text: string): string {
-  return text.replaceAll('&', '&&');
-}
-
-/** The texts up to `most` units in all; every code stays. */
-function shortened(pieces: readonly TextPiece[], most: number): readonly TextPiece[] {
-  let left = most;
-  return pieces.map((piece) => {
-    if (piece.kind !== 'text') return piece;
-    let text = '';
-    for (const sign of piece.text) {
-      left -= doubled(sign).length;
-      if (left < 0) break;
-      text += sign;
-    }
-    return { ...piece, text };
-  });
-}
-
+/** Comments, then drawings, each with its charts. */
 function besides(archive: ZipPackage, sheet: string): string[] {
-  const names = new Set<string>();
-  const relations = archive.relations(sheet);
-  for (const one of BESIDES) {
-    for (const { type, target } of relations) {
-      if (type !== one || !archive.has(target)) continue;
-      names.add(target);
-      if (type !== 'drawing') continue;
-      for (const inner of archive.relations(target)) if (inner.type === 'chart' && archive.has(inner.target)) names.add(inner.target);
-    }
-  }
-  return [...names];
+  return archive
+    .relations(sheet, ['comments', 'threadedComment', 'drawing'])
+    .flatMap(({ type, target }) => [
+      target,
+      ...(type === 'drawing' ? archive.relations(target, ['chart']) : []).map((chart) => chart.target),
+    ]);
 }

@@ -1,11 +1,12 @@
 // XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that
 // says something else stays.
-import { labelPassage, limitTexts } from './passage.ts';
-import type { Passage } from './passage.ts';
-import { addNode, PassageBuilder } from './passage-builder.ts';
 import { refuse } from './limits.ts';
-import type { SourceText } from './source-text.ts';
-import { escapeXml, innerText, scanTrees } from './xml-scan.ts';
+import { labelPassage } from './passage.ts';
+import type { Passage } from './passage.ts';
+import { addNodes, PassageBuilder } from './passage-builder.ts';
+import type { ElementRole } from './passage-builder.ts';
+import type { Source } from './source.ts';
+import { elementsOf, escapeXml, innerText, scanXml } from './xml-scan.ts';
 import type { XmlElement } from './xml-scan.ts';
 
 /** Contain text that is translated; other inline elements stand for code. */
@@ -23,43 +24,33 @@ const LANGUAGES: ReadonlyMap<string, { readonly beside: string; readonly target:
 
 const local = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-export function xliff(given: SourceText): readonly Passage[] {
+export function xliff(source: Source): readonly Passage[] {
+  const { text } = source;
   const passages: Passage[] = [];
-  let isXliff = false;
+  let first: string | undefined;
   /** Of the elements around: whether they are translated. */
   const translated: boolean[] = [true];
-  const isUnit = ({ name }: XmlElement): boolean => local(name) === 'trans-unit' || local(name) === 'segment';
-  scanTrees(
-    given,
-    'the file',
-    isUnit,
-    (unit) => {
-      if (translated.at(-1)! && unit.attributes.get('translate') !== 'no') {
-        const found = passagesOf(unit, given.text);
-        passages.push(...found);
-        limitTexts(passages.length);
-        if (found.length > 0 && unit.attributes.get('state') === 'initial')
-          passages.push(attributeOf(unit, given.text, 'state', () => 'translated'));
-      }
+  scanXml(source, {
+    isTree: ({ name }) => local(name) === 'trans-unit' || local(name) === 'segment',
+    tree(unit) {
+      const found = translated.at(-1)! ? passagesOf(unit, text) : [];
+      passages.push(...found);
+      if (found.length > 0 && unit.attributes.get('state') === 'initial')
+        passages.push(attributeOf(unit, text, 'state', () => 'translated'));
     },
-    {
-      open(element, depth) {
-        if (depth === 0) isXliff = local(element.name) === 'xliff';
-        const language = LANGUAGES.get(local(element.name));
-        // Version 2 says it once for all files, 1.2 for each.
-        if (language !== undefined && element.attributes.has(language.beside)) {
-          passages.push(attributeOf(element, given.text, language.target, (code) => code));
-        }
-        if (isUnit(element)) return;
-        const said = element.attributes.get('translate');
-        translated.push(said === undefined ? translated.at(-1)! : said !== 'no');
-      },
-      close(element) {
-        if (!isUnit(element)) translated.pop();
-      },
+    open(element) {
+      const name = local(element.name);
+      first ??= name;
+      const language = LANGUAGES.get(name);
+      // Version 2 says it once for all files, 1.2 for each.
+      if (language !== undefined && element.attributes.has(language.beside))
+        passages.push(attributeOf(element, text, language.target, (code) => code));
+      const said = element.attributes.get('translate');
+      translated.push(said === undefined ? translated.at(-1)! : said !== 'no');
     },
-  );
-  if (!isXliff) refuse('the file is no XLIFF: its first element is not xliff');
+    close: () => void translated.pop(),
+  });
+  if (first !== 'xliff') refuse('the file is no XLIFF: its first element is not xliff');
   return passages;
 }
 
@@ -74,42 +65,37 @@ function attributeOf({ open }: XmlElement, source: string, name: string, value: 
 
 /** One for the unit, or one for each of its marked segments: they stay apart in the target. */
 function passagesOf(unit: XmlElement, source: string): Passage[] {
-  const child = (name: string): XmlElement | undefined => elementsOf(unit).find((element) => local(element.name) === name);
-  const text = child('source');
-  const target = child('target');
+  const [text, target, segmented] = ['source', 'target', 'seg-source'].map((name) =>
+    elementsOf(unit).find((element) => local(element.name) === name),
+  );
   if (text === undefined || innerText(text).trim() === '' || isTranslated(unit, text, target)) return [];
-  const segmented = child('seg-source');
   const marked = segmented === undefined ? [] : elementsOf(segmented).filter(isSegment);
   const container = marked.length > 0 ? segmented! : text;
-  const inner = (marked.length > 0 ? marked : [text]).flatMap((segment) => {
+  const inner = (marked.length > 0 ? marked : [text]).flatMap(({ children }) => {
     const builder = new PassageBuilder(source, { write: escapeXml, collapses: false, needsLetters: false });
-    for (const node of segment.children) addNode(builder, node, roleOf);
+    addNodes(builder, children, roleOf);
     builder.flush();
-    return builder.passages.slice(0, 1);
+    return builder.passages;
   });
   const name = target?.rawName ?? text.rawName.replace(/source$/, 'target');
   const end = (segmented ?? text).close.to;
   const place = target === undefined ? { from: end, to: end } : { from: target.open.from, to: target.close.to };
   const opening = target === undefined ? `${spaceBefore(source, text.open.from)}<${name}>` : openingOf(target, source);
+  // The first one replaces the target, and the others follow it, each with what is before it.
   return inner.map(({ from, to, pieces, render }, index): Passage => {
-    const isLast = index === inner.length - 1;
     const lead = { from: index === 0 ? container.open.to : inner[index - 1]!.to, to: from };
     return {
       from: index === 0 ? place.from : place.to,
       to: place.to,
       pieces,
       always: true,
-      render: (given, raw, language) =>
-        (index === 0 ? opening : '') +
-        raw(lead) +
-        render(given, raw, language) +
-        (isLast ? `${raw({ from: to, to: container.close.from })}</${name}>` : ''),
+      render(given, raw, language) {
+        const before = (index === 0 ? opening : '') + raw(lead);
+        const after = index === inner.length - 1 ? `${raw({ from: to, to: container.close.from })}</${name}>` : '';
+        return before + render(given, raw, language) + after;
+      },
     };
   });
-}
-
-function elementsOf({ children }: XmlElement): XmlElement[] {
-  return children.filter((node) => node.kind === 'element');
 }
 
 function isSegment({ name, attributes }: XmlElement): boolean {
@@ -133,7 +119,7 @@ function isTranslated(unit: XmlElement, text: XmlElement, target: XmlElement | u
   return found !== '' && found !== innerText(text).trim() && (state === undefined || !UNTRANSLATED.has(state));
 }
 
-function roleOf({ name, attributes }: XmlElement): 'around' | 'ordered' | 'loose' {
+function roleOf({ name, attributes }: XmlElement): ElementRole {
   if (PAIRS.has(local(name)) && attributes.get('translate') !== 'no') return 'around';
   return ORDERED.has(local(name)) ? 'ordered' : 'loose';
 }

@@ -10,12 +10,15 @@ export interface DocumentText {
   readonly format: 'text' | 'xml';
 }
 
-export type Extracted =
-  | { readonly kind: 'extracted'; readonly texts: readonly DocumentText[] }
-  /** What is wrong with the file, in words for its sender. */
-  | { readonly kind: 'refused'; readonly reason: string };
+/** What is wrong with a file, in words for its sender. */
+export interface FileRefusal {
+  readonly kind: 'refused';
+  readonly reason: string;
+}
 
-export type Built = { readonly kind: 'built'; readonly bytes: Uint8Array } | { readonly kind: 'refused'; readonly reason: string };
+export type Extracted = { readonly kind: 'extracted'; readonly texts: readonly DocumentText[] } | FileRefusal;
+
+export type Built = { readonly kind: 'built'; readonly bytes: Uint8Array } | FileRefusal;
 
 /** A format by which files are read, named by the ending of their names. */
 export interface DocumentFormat {

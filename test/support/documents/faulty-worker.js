@@ -9,4 +9,4 @@ if (letter === 'm') for (;;) held.push(Array.from({ length: 100_000 }, (_, index
 if (letter === 'e') process.exit(1);
 if (letter === 't') throw new Error('a secret of the file');
 const piece = new TextEncoder().encode(JSON.stringify([{ text: letter, format: 'text' }]));
-parentPort.postMessage({ kind: 'texts', pieces: [piece] }, []);
+parentPort.postMessage({ kind: 'texts', parts: [piece] }, []);

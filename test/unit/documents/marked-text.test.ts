@@ -19,13 +19,13 @@ const NAMES = new Map([
 
 const original: readonly TextPiece[] = [
   text('a & '),
-  { kind: 'open', mark: pair },
+  { kind: 'begin', mark: pair },
   text('<b>'),
-  { kind: 'close', mark: pair },
-  { kind: 'empty', mark: begin },
+  { kind: 'end', mark: pair },
+  { kind: 'begin', mark: begin },
   text('c'),
-  { kind: 'empty', mark: end },
-  { kind: 'empty', mark: picture },
+  { kind: 'begin', mark: end },
+  { kind: 'begin', mark: picture },
   text('d'),
 ];
 
@@ -33,7 +33,7 @@ function shown(pieces: readonly TextPiece[]): string {
   return pieces
     .map((piece) => {
       if (piece.kind === 'text') return piece.text;
-      return piece.kind === 'close' ? `[/${NAMES.get(piece.mark)!}]` : `[${NAMES.get(piece.mark)!}]`;
+      return piece.kind === 'end' ? `[/${NAMES.get(piece.mark)!}]` : `[${NAMES.get(piece.mark)!}]`;
     })
     .join('');
 }
