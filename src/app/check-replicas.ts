@@ -1,5 +1,6 @@
 // Asks the engines of a configuration without a gateway: each replica translates one sentence, like
 // a request, and which engine a request would go to and why.
+import { performance } from 'node:perf_hooks';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
@@ -8,10 +9,10 @@ import type { LanguageTable, PairTest } from '../domain/languages.ts';
 import { pairsOfList } from '../domain/engine-routing.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import { checkReplica, pairsOfReplica } from '../engines/ask-replica.ts';
-import type { CheckedReplica } from '../engines/ask-replica.ts';
+import { StandIn } from '../engines/ask-replica.ts';
+import { Balancer } from '../engines/balancer.ts';
 import { shownUrl } from '../engines/http1/origin.ts';
-import type { AttemptFailure } from '../ports/engine.ts';
+import type { Attempt, AttemptFailure } from '../ports/engine.ts';
 import { withEngines } from './engine-settings.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { explainRoute } from '../domain/engine-offer.ts';
@@ -48,28 +49,74 @@ export function checkReplicas(
   pair: Partial<CheckedPair>,
   msMax = Infinity,
 ): Promise<readonly ReplicaReport[]> {
-  const newId = ulidSource(() => Date.now());
   return withEngines(config, env, (all) =>
     Promise.all(
-      all.flatMap(({ config: engine, protocol, options, headers, pairs }) =>
-        [...new Set(engine.urls.map(shownUrl))].map(async (url) => {
-          const terms = { ...engine, timeout_ms: Math.min(engine.timeout_ms, msMax), protocol, options, headers };
-          const offered = async (): Promise<PairTest | undefined> => {
-            if (pairs === 'ask') return pairsOfReplica(url, terms);
-            return pairs === 'any' ? undefined : pairsOfList(pairs, config.languages);
-          };
-          const chosen = isComplete(pair) ? pair : offeredPair(config.languages, pair, await offered());
-          const work = {
-            requestId: newId(),
-            text: [checkSentence(chosen.sourceLang)],
-            options: { ...NOTHING_CHOSEN, ...chosen },
-            traceparent: undefined,
-          };
-          return reportOf(engine.name, url, await checkReplica(url, work, terms));
-        }),
+      all.flatMap((settings) =>
+        [...new Set(settings.config.urls.map(shownUrl))].map((url) =>
+          withReplicas(settings, [url], msMax, (replica) => checkOne(replica, url, settings, config.languages, pair)),
+        ),
       ),
     ),
   );
+}
+
+async function withReplicas<T>(
+  { config, protocol, options, headers }: EngineSettings,
+  urls: readonly string[],
+  msMax: number,
+  use: (replicas: Balancer) => Promise<T>,
+): Promise<T> {
+  const replicas = new Balancer({
+    ...config,
+    urls,
+    batch: undefined,
+    timeout_ms: Math.min(config.timeout_ms, msMax),
+    protocol,
+    options,
+    headers,
+  });
+  try {
+    return await use(replicas);
+  } finally {
+    await replicas.close();
+  }
+}
+
+/** A single attempt. */
+async function checkOne(
+  replica: Balancer,
+  url: string,
+  settings: EngineSettings,
+  languages: LanguageTable,
+  pair: Partial<CheckedPair>,
+): Promise<ReplicaReport> {
+  const offered = isComplete(pair) ? undefined : await pairsOf(replica, settings, languages);
+  const chosen = isComplete(pair) ? pair : offeredPair(languages, pair, typeof offered === 'function' ? offered : undefined);
+  const text = [checkSentence(chosen.sourceLang)];
+  const work = { requestId: newId(), text, options: { ...NOTHING_CHOSEN, ...chosen }, traceparent: undefined };
+  const startedAtMs = performance.now();
+  const { promise, resolve } = Promise.withResolvers<readonly [Attempt, boolean]>();
+  replica.first(work, new StandIn(), (ended, _replica, echoedIds) => resolve([ended, echoedIds]));
+  const [attempt, echoesId] = await promise;
+  const place = { engine: settings.config.name, url };
+  if (attempt.kind === 'usable') {
+    const ms = Math.round(performance.now() - startedAtMs);
+    return { ...place, ok: true, ms, text: attempt.translations[0]!.text, echoes_id: echoesId };
+  }
+  const { failure, status } = attempt;
+  const answered = status === undefined ? {} : { status, echoes_id: echoesId };
+  return { ...place, ok: false, failure, ...answered, advice: adviceFor(attempt) };
+}
+
+const newId = ulidSource(() => Date.now());
+
+/** `undefined` for all pairs; `silent` if no replica has said. */
+async function pairsOf(replicas: Balancer, { pairs }: EngineSettings, languages: LanguageTable): Promise<PairTest | undefined | 'silent'> {
+  if (pairs === 'any') return undefined;
+  if (pairs !== 'ask') return pairsOfList(pairs, languages);
+  const answers = (await replicas.askPairs?.()) ?? [];
+  const tests = answers.flatMap((answer) => (typeof answer.pairs === 'string' ? [] : [answer.pairs]));
+  return tests.length === 0 ? 'silent' : (source, target) => tests.some((test) => test(source, target));
 }
 
 function isComplete(pair: Partial<CheckedPair>): pair is CheckedPair {
@@ -90,16 +137,6 @@ function offeredPair({ sources, targets }: LanguageTable, given: Partial<Checked
   return { sourceLang: from[0]!, targetLang: to[0]! };
 }
 
-function reportOf(engine: string, url: string, { attempt, tookMs, echoesId }: CheckedReplica): ReplicaReport {
-  const place = { engine, url };
-  if (attempt.kind === 'usable') {
-    return { ...place, ok: true, ms: Math.round(tookMs), text: attempt.translations[0]!.text, echoes_id: echoesId };
-  }
-  const { failure, status } = attempt;
-  const answered = status === undefined ? {} : { status, echoes_id: echoesId };
-  return { ...place, ok: false, failure, ...answered, advice: adviceFor(attempt) };
-}
-
 export interface RouteQuestion {
   readonly plan: string | undefined;
   readonly options: TranslationOptions;
@@ -117,7 +154,9 @@ export interface RouteReport {
 /** Throws a `ConfigError` if the configuration is wrong. */
 export function reportRoute(config: Config, env: Environment, question: RouteQuestion): Promise<RouteReport> {
   return withEngines(config, env, async (all) => {
-    const reported = await Promise.all(all.map((settings) => pairsOfEngine(settings, config.languages)));
+    const reported = await Promise.all(
+      all.map((one) => withReplicas(one, one.config.urls, Infinity, (replicas) => pairsOf(replicas, one, config.languages))),
+    );
     const engines = all.map(({ config: { name }, can }, index): OfferedEngine => ({
       name,
       can,
@@ -127,14 +166,4 @@ export function reportRoute(config: Config, env: Environment, question: RouteQue
     const silent = engines.filter((_, index) => reported[index] === 'silent').map(({ name }) => name);
     return { rule: config.routing === undefined ? undefined : rule, engines: explained, silent };
   });
-}
-
-/** `undefined` for an engine that offers all pairs. */
-async function pairsOfEngine(settings: EngineSettings, table: LanguageTable): Promise<PairTest | undefined | 'silent'> {
-  const { pairs, config } = settings;
-  if (pairs === 'any') return undefined;
-  if (pairs !== 'ask') return pairsOfList(pairs, table);
-  const answers = await Promise.all(config.urls.map((url) => pairsOfReplica(url, { ...config, ...settings })));
-  const tests = answers.filter((answer) => answer !== undefined);
-  return tests.length === 0 ? 'silent' : (source, target) => tests.some((test) => test(source, target));
 }

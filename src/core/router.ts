@@ -5,17 +5,18 @@ import { refuse } from './problem.ts';
 import { compileRoute } from './route.ts';
 import type { Lenience, Route, RouteSpec } from './route.ts';
 
+/** The routes of a path. */
 interface PathEntry {
+  readonly path: string;
   readonly methods: Map<string, Route>;
   /** For all other methods. */
   otherwise: Route;
   readonly lenient: Lenience | undefined;
 }
 
+/** A path with parameters; the first group is the first one's value. */
 interface Pattern {
-  readonly path: string;
-  /** What is before, between and after its parameters. */
-  readonly literals: readonly string[];
+  readonly test: RegExp;
   readonly entry: PathEntry;
 }
 
@@ -34,12 +35,12 @@ interface Match {
 export class Router {
   readonly routes: readonly Route[];
   readonly #exact = new Map<string, PathEntry>();
-  readonly #patterns: Pattern[] = [];
+  readonly #patterns: readonly Pattern[];
+  /** Longest first, so that the most specific one answers. */
+  readonly #wildcards: readonly Wildcard[];
   /** Exact paths for which the case of letters does not matter, in lower case. */
   readonly #anyCase = new Map<string, string>();
-  #isLenient = false;
-  /** Longest first, so that the most specific one answers. */
-  #wildcards: readonly Wildcard[] = [];
+  readonly #isLenient: boolean;
   readonly #notFound: Route;
   /** Returned by every `match` and read at once, which saves an allocation per request. */
   readonly #match: Match;
@@ -49,9 +50,18 @@ export class Router {
     this.routes = specs.map((spec) => compileRoute(spec));
     this.#notFound = compileRoute({ method: '*', path: '*', takesBody: false, steps: [...around, NOT_FOUND] }, 'not_found');
     this.#match = { route: this.#notFound, parameter: '' };
-    for (const route of this.routes) this.#add(route);
-    this.#wildcards = this.#wildcards.toSorted((a, b) => b.base.length - a.base.length);
-    for (const [path, entry] of this.#entries()) entry.otherwise = entry.methods.get(ANY_METHOD) ?? methodNotAllowed(path, entry, around);
+    const entries = this.#entries(around);
+    this.#patterns = entries.filter(({ path }) => path.includes('{')).map((entry) => ({ test: patternOf(entry.path), entry }));
+    this.#wildcards = entries
+      .filter(({ path }) => path.endsWith('/*'))
+      .map((entry) => ({ base: entry.path.slice(0, -2), entry }))
+      .toSorted((a, b) => b.base.length - a.base.length);
+    this.#isLenient = entries.some(({ lenient }) => lenient !== undefined);
+    for (const entry of entries) {
+      if (/\{|\/\*$/.test(entry.path)) continue;
+      this.#exact.set(entry.path, entry);
+      if (entry.lenient === 'letters') this.#addAnyCase(entry.path);
+    }
   }
 
   match(method: string, path: string): Match {
@@ -63,17 +73,19 @@ export class Router {
   }
 
   #matchOther(path: string, match: Match): PathEntry | undefined {
-    const entry = this.#patterns.length === 0 ? undefined : this.#matchPattern(path, match);
+    const entry = this.#matchPattern(path, match);
     if (entry !== undefined) return entry;
-    const wildcard = this.#wildcards.length === 0 ? undefined : this.#matchWildcard(path);
+    // Only paths that the upstream, which resolves them itself, cannot resolve to another one.
+    const below = this.#wildcards.find((one) => isBelow(path, one));
+    const wildcard = below !== undefined && isPlainPath(path) ? below : undefined;
     return (this.#isLenient ? this.#matchLenient(path, wildcard, match) : undefined) ?? wildcard?.entry;
   }
 
   #matchPattern(path: string, match: Match): PathEntry | undefined {
-    for (const { literals, entry } of this.#patterns) {
-      const parameter = firstParameter(path, literals);
-      if (parameter === undefined) continue;
-      match.parameter = parameter;
+    for (const { test, entry } of this.#patterns) {
+      const found = test.exec(path);
+      if (found === null) continue;
+      match.parameter = found[1]!;
       return entry;
     }
     return undefined;
@@ -87,25 +99,26 @@ export class Router {
     const plain = withoutSpareSlashes(path);
     const written = (this.#anyCase.size === 0 || !ASCII_PATH.test(plain) ? undefined : this.#anyCase.get(plain.toLowerCase())) ?? plain;
     if (written === path || (wildcard !== undefined && !isBelow(written, wildcard))) return undefined;
-    const entry = this.#exact.get(written) ?? (this.#patterns.length === 0 ? undefined : this.#matchPattern(written, match));
+    const entry = this.#exact.get(written) ?? this.#matchPattern(written, match);
     if (entry?.lenient !== undefined) return entry;
     match.parameter = '';
     return undefined;
   }
 
-  /** Only paths that the upstream, which resolves them itself, cannot resolve to another one. */
-  #matchWildcard(path: string): Wildcard | undefined {
-    const found = this.#wildcards.find((wildcard) => isBelow(path, wildcard));
-    return found !== undefined && isPlainPath(path) ? found : undefined;
-  }
-
-  #add(route: Route): void {
-    const entry = this.#entryFor(route);
-    if (entry.methods.has(route.method)) throw new Error(`route ${route.name} is listed twice`);
-    entry.methods.set(route.method, route);
-    if (route.lenient === undefined) return;
-    this.#isLenient = true;
-    if (route.lenient === 'letters' && !route.path.includes('{')) this.#addAnyCase(route.path);
+  /** One for each path, whatever its parameters are called. */
+  #entries(around: readonly Step[]): readonly PathEntry[] {
+    const entries = new Map<string, PathEntry>();
+    for (const route of this.routes) {
+      const { path, lenient, method } = route;
+      const name = path.replaceAll(PARAMETER, '{}');
+      const entry = entries.get(name) ?? { path, methods: new Map<string, Route>(), otherwise: this.#notFound, lenient };
+      entries.set(name, entry);
+      if (entry.methods.has(method)) throw new Error(`route ${route.name} is listed twice`);
+      entry.methods.set(method, route);
+    }
+    const all = [...entries.values()];
+    for (const entry of all) entry.otherwise = entry.methods.get(ANY_METHOD) ?? methodNotAllowed(entry, around);
+    return all;
   }
 
   #addAnyCase(path: string): void {
@@ -114,48 +127,14 @@ export class Router {
     if (known !== path) throw new Error(`routes ${known} and ${path} differ only in the case of letters, which does not matter there`);
     this.#anyCase.set(letters, path);
   }
-
-  #entryFor({ path, lenient }: Route): PathEntry {
-    const entry: PathEntry = { methods: new Map(), otherwise: this.#notFound, lenient };
-    if (path.endsWith('/*')) {
-      const base = path.slice(0, -2);
-      const known = this.#wildcards.find((wildcard) => wildcard.base === base);
-      if (known === undefined) this.#wildcards = [...this.#wildcards, { base, entry }];
-      return known?.entry ?? entry;
-    }
-    if (!path.includes('{')) {
-      const known = this.#exact.get(path);
-      if (known === undefined) this.#exact.set(path, entry);
-      return known ?? entry;
-    }
-    const literals = path.split(/\{\w+\}/);
-    const known = this.#patterns.find((pattern) => pattern.literals.join('{}') === literals.join('{}'));
-    if (known === undefined) this.#patterns.push({ path, literals, entry });
-    return known?.entry ?? entry;
-  }
-
-  *#entries(): Generator<[path: string, entry: PathEntry]> {
-    yield* this.#exact;
-    for (const { path, entry } of this.#patterns) yield [path, entry];
-    for (const { base, entry } of this.#wildcards) yield [`${base}/*`, entry];
-  }
 }
 
-/** The first parameter between the literals, not empty and without a slash; or `undefined`. */
-function firstParameter(path: string, literals: readonly string[]): string | undefined {
-  let at = literals[0]!.length;
-  const last = literals.at(-1)!;
-  if (path.length <= at + last.length || !path.startsWith(literals[0]!) || !path.endsWith(last)) return undefined;
-  let first: string | undefined = undefined;
-  for (let next = 1; next < literals.length; next++) {
-    const end = next === literals.length - 1 ? path.length - last.length : path.indexOf(literals[next]!, at);
-    if (end <= at) return undefined;
-    const parameter = path.slice(at, end);
-    if (parameter.includes('/')) return undefined;
-    first ??= parameter;
-    at = end + literals[next]!.length;
-  }
-  return first;
+const PARAMETER = /\{\w+\}/g;
+
+/** A parameter is not empty and has no slash. */
+function patternOf(path: string): RegExp {
+  const literals = path.split(PARAMETER).map((literal) => literal.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${literals.join('([^/]+?)')}$`);
 }
 
 const ANY_METHOD = '*';
@@ -177,12 +156,12 @@ const NOT_FOUND: HeadStep = {
   run: () => refuse('not_found', 'No endpoint has this path. Paths are case-sensitive and take no trailing slash.'),
 };
 
-function methodNotAllowed(path: string, entry: PathEntry, around: readonly Step[]): Route {
-  const allow = [...entry.methods.keys()].join(', ');
+function methodNotAllowed({ path, methods }: PathEntry, around: readonly Step[]): Route {
+  const allow = [...methods.keys()].join(', ');
   const outcome = refuse('method_not_allowed', `This path accepts ${allow}.`, undefined, [['Allow', allow]]);
   const answer: HeadStep = { kind: 'head', name: 'method-not-allowed', run: () => outcome };
   // In the format of the API that the path belongs to.
-  const [{ problemForm } = { problemForm: undefined }] = entry.methods.values();
+  const [{ problemForm } = { problemForm: undefined }] = methods.values();
   return compileRoute({ method: '*', path, takesBody: false, problemForm, steps: [...around, answer] }, 'method_not_allowed');
 }
 

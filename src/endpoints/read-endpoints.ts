@@ -64,10 +64,7 @@ function render(languages: Languages): Answers {
   return { source: json(JSON.stringify(source)), target: json(JSON.stringify(target)) };
 }
 
-const KEEPS_NO_DAYS = refuse('validation_error', 'from: this gateway does not count days; omit from and to.');
-
-/** `history` is `undefined` if the store keeps none. */
-export function usageEndpoint(teams: Pick<TeamRegistry, 'usage'>, history?: Pick<UsageHistory, 'days'>): BodyStep {
+export function usageEndpoint(teams: Pick<TeamRegistry, 'usage'>, history: Pick<UsageHistory, 'days'>): BodyStep {
   return {
     kind: 'body',
     name: 'usage',
@@ -95,11 +92,10 @@ function rangeOf(query: string): DayRange | Refusal | undefined {
 
 async function withDays(
   teams: Pick<TeamRegistry, 'usage'>,
-  history: Pick<UsageHistory, 'days'> | undefined,
+  history: Pick<UsageHistory, 'days'>,
   teamId: string,
   range: DayRange,
 ): Promise<Outcome> {
-  if (history === undefined) return KEEPS_NO_DAYS;
   const [usage, days] = await Promise.all([teams.usage(teamId), history.days(teamId, range)]);
   if (isUnavailable(usage) || isUnavailable(days)) return STORE_UNAVAILABLE;
   if (usage === undefined || days === undefined) return UNKNOWN_KEY;

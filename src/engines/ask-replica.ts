@@ -1,13 +1,9 @@
-// Questions to one replica without a caller: which pairs it translates, and whether it does.
-import { performance } from 'node:perf_hooks';
+// Questions to one replica without a caller: which pairs it translates, and what a protocol asks besides.
 import type { Cancellation } from '../core/exchange.ts';
 import { furtherCallId } from '../domain/ulid.ts';
 import type { PairTest } from '../domain/languages.ts';
-import type { Attempt, AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
-import { RunningAttempt } from './attempt.ts';
-import { Pool } from './http1/pool.ts';
-import type { PoolLimits, PoolRequest } from './http1/pool.ts';
-import { replicaAddress } from './http1/origin.ts';
+import type { AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
+import type { Pool, PoolRequest } from './http1/pool.ts';
 
 /** Stands in for a caller, in work that no request asks for. */
 export class StandIn implements Cancellation {
@@ -95,41 +91,4 @@ export async function askReplica<Result>(
     signal?.removeEventListener('abort', cancel);
     for (const call of calls) call.stop('cancelled');
   }
-}
-
-interface CheckTerms extends PoolLimits {
-  readonly protocol: EngineProtocol;
-  /** The protocol's options, validated. */
-  readonly options: unknown;
-}
-
-export interface CheckedReplica {
-  readonly attempt: Attempt;
-  readonly tookMs: number;
-  /** Whether every answer echoed the id of its request. */
-  readonly echoesId: boolean;
-}
-
-/** The replica's pairs; `undefined` without a list, or if it gave none. Never rejects. */
-export async function pairsOfReplica(url: string, { protocol, options, ...limits }: CheckTerms): Promise<PairTest | undefined> {
-  if (protocol.pairs === undefined) return undefined;
-  const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
-  const pairs = await askPairs(pool, protocol, options, limits.timeout_ms);
-  await pool.destroy();
-  return 'failure' in pairs ? undefined : pairs;
-}
-
-/** Makes a single attempt over its own connection, and reports all about it. Never rejects. */
-export function checkReplica(url: string, work: EngineWork, { protocol, options, ...limits }: CheckTerms): Promise<CheckedReplica> {
-  const pool = new Pool(replicaAddress(url, protocol.pathPrefix), limits);
-  const startedAtMs = performance.now();
-  return new Promise((resolve) => {
-    const terms = { protocol, options, timeoutMs: limits.timeout_ms };
-    const running = new RunningAttempt(pool, 'reused', work, new StandIn(), terms, (attempt, echoesId) => {
-      const tookMs = performance.now() - startedAtMs;
-      void pool.destroy();
-      resolve({ attempt, tookMs, echoesId });
-    });
-    running.run();
-  });
 }

@@ -12,7 +12,6 @@ import type {
   AskedWork,
   Attempt,
   AttemptFailure,
-  Engine,
   EngineProtocol,
   EngineTokens,
   EngineWork,
@@ -83,7 +82,7 @@ const UPKEEP_MS = 60_000;
 const FILE_MS = 600_000;
 
 /** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
-export class Balancer implements Engine, Attempts {
+export class Balancer implements Attempts {
   readonly name: string;
   readonly #options: EngineOptions;
   readonly #terms: AttemptTerms;
@@ -131,9 +130,9 @@ export class Balancer implements Engine, Attempts {
     });
   }
 
-  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void {
+  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica, echoedIds: boolean) => void): void {
     const replica = this.#rotation.first();
-    this.#attempt(replica, 'reused', work, cancellation, (attempt) => done(attempt, replica));
+    this.#attempt(replica, 'reused', work, cancellation, (attempt, echoedIds) => done(attempt, replica, echoedIds));
   }
 
   second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void {
@@ -225,15 +224,15 @@ export class Balancer implements Engine, Attempts {
   }
 
   /** Every replica is set aside and not due for a trial; a single one as if it could be. */
-  get failing(): boolean {
+  isFailing(): boolean {
     const nowMs = this.#nowMs();
     const { members } = this.#rotation;
     const standings = members.length === 1 ? [this.#only ?? members[0]!.standing] : members.map(({ standing }) => standing);
     return standings.every((standing) => standing.aside && !standing.isDue(nowMs));
   }
 
-  /** Of this engine, whatever the name. */
-  cannotDetect(_engine?: string): boolean {
+  /** Whether each replica has shown within a minute that it detects no languages. */
+  cannotDetect(): boolean {
     const nowMs = this.#nowMs();
     return this.#rotation.members.every((replica) => replica.cannotDetect(nowMs));
   }
@@ -312,7 +311,7 @@ export class Balancer implements Engine, Attempts {
     connection: ConnectionUse,
     work: EngineWork,
     cancellation: Cancellation,
-    done: (attempt: Attempt) => void,
+    done: (attempt: Attempt, echoedIds: boolean) => void,
   ): void {
     const { attemptMs = Infinity } = work;
     const terms = attemptMs < this.#terms.timeoutMs ? { ...this.#terms, timeoutMs: attemptMs } : this.#terms;
@@ -322,7 +321,7 @@ export class Balancer implements Engine, Attempts {
     const onlyTicket = only?.begin(this.#nowMs);
     const trace = work.trace?.attempt({ engine: this.name, url: replica.url, number: connection === 'reused' ? 1 : 2 });
     const fitting = under(trace, this.#options.fit?.(work) ?? work);
-    const ended = (attempt: Attempt): void => {
+    const ended = (attempt: Attempt, echoedIds: boolean): void => {
       if (attempt.kind === 'usable') trace?.ended(undefined);
       else trace?.ended(attempt.failure, attempt.status, attempt.cause);
       const change =
@@ -334,7 +333,7 @@ export class Balancer implements Engine, Attempts {
         if (attempt.kind === 'usable') only!.usable(onlyTicket);
         else only!.failed(onlyTicket, attempt, { ...this.#failureTerms(work), lone: false });
       }
-      done(attempt);
+      done(attempt, echoedIds);
     };
     this.#options.onSent?.(fitting.text);
     new RunningAttempt(replica.wire, connection, fitting, cancellation, terms, ended).run();

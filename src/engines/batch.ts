@@ -23,8 +23,8 @@ export interface Attempts {
   readonly name: string;
   /** Both attempts, for one request. */
   alone(asked: AskedWork, cancellation: Cancellation): void;
-  /** `done` is called once, asynchronously. `replica` is the one that was tried. */
-  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica) => void): void;
+  /** `done` is called once, asynchronously. `replica` is the one that was tried. `echoedIds`: its answers had the ids of their calls. */
+  first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica, echoedIds: boolean) => void): void;
   /**
    * The second attempt, which decides: at the work's next engine, or on another replica than
    * `before`, which is absent if another engine made the first. None if the caller has left.

@@ -17,7 +17,7 @@ export interface OpenEngines {
   readonly files: FileEngines;
 }
 
-/** At least one; a single engine is used directly. Throws one clear line if a URL is invalid. */
+/** At least one. Throws one clear line if a URL is invalid. */
 export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   const next = ({ engines }: EngineWork): Balancer | undefined => byName.get(engines?.[1] ?? '');
   const byName: ReadonlyMap<string, Balancer> = new Map(
@@ -32,8 +32,8 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
   const engine = {
     translate: (asked: AskedWork, cancellation: Cancellation) =>
       (byName.get(asked.engines?.[0] ?? '') ?? first!).translate(asked, cancellation),
-    cannotDetect: (name: string) => byName.get(name)?.cannotDetect() === true,
-    isFailing: (name: string) => byName.get(name)?.failing === true,
+    cannotDetect: (name: string) => (byName.get(name) ?? first!).cannotDetect(),
+    isFailing: (name: string) => (byName.get(name) ?? first!).isFailing(),
     close: async () => void (await Promise.all([...byName.values()].map((one) => one.close()))),
   };
   const formats = new Map(all.map(({ name, protocol, options }) => [name, protocol.files?.formats(options) ?? []]));
@@ -41,7 +41,7 @@ export function openEngines(all: readonly NamedEngineOptions[]): OpenEngines {
     formatsOf: (name) => formats.get(name) ?? [],
     translate: (name, work, attempt) => byName.get(name)!.translateFile(work, attempt),
   };
-  return { byName, engine: byName.size === 1 ? first! : engine, takesGlossary, files };
+  return { byName, engine, takesGlossary, files };
 }
 
 /** Without formality: removes a `prefer_` form that the request's other engine supports. */

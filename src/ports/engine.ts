@@ -142,9 +142,9 @@ export interface Engine {
   /** At most two attempts, the second elsewhere if possible. None if the caller has left. */
   translate(asked: AskedWork, cancellation: Cancellation): void;
   /** With several engines: whether this one has no replica that is healthy or due for a trial. */
-  isFailing?(engine: string): boolean;
+  isFailing(engine: string): boolean;
   /** Whether each replica of it has shown within a minute that it detects no languages. */
-  cannotDetect?(engine: string): boolean;
+  cannotDetect(engine: string): boolean;
   close(): Promise<void>;
 }
 

@@ -33,7 +33,6 @@ import {
 } from '../domain/refusals.ts';
 import { laterWorkId } from '../domain/ulid.ts';
 import type { PassTraceparent } from '../domain/request-trace.ts';
-import { traceparentForward } from '../domain/request-trace.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import { passStages } from '../domain/text-stages.ts';
 import type { PassedTexts, TextStage, Translations } from '../domain/text-stages.ts';
@@ -94,8 +93,8 @@ export interface TranslateOptions {
   readonly offers: CurrentOffers;
   /** The plugins' stages in front of the engine. */
   readonly stages: readonly TextStage[];
-  /** What engines get of an untraced `traceparent`; by default its trace and flags. */
-  readonly passTraceparent?: PassTraceparent | undefined;
+  /** What engines get of an untraced `traceparent`. */
+  readonly passTraceparent: PassTraceparent;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   /** Called with the failures of a request's attempts, in fixed words, if there were any. */
@@ -248,7 +247,7 @@ function prepared(x: Exchange, order: WorkOrder, by: TranslateOptions): MaybeWor
 
 /** Those that are not known to detect no languages; all of them if none is left. */
 function detecting(names: readonly string[], { engine }: TranslateOptions): readonly string[] {
-  const able = names.some((name) => engine.cannotDetect?.(name)) ? names.filter((name) => engine.cannotDetect?.(name) !== true) : names;
+  const able = names.some((name) => engine.cannotDetect(name)) ? names.filter((name) => !engine.cannotDetect(name)) : names;
   return able.length === 0 ? names : able;
 }
 
@@ -269,7 +268,7 @@ function staged(
   const work: Work = { x, order, by, options, engines: left, passed: undefined };
   if (stages.length === 0) return work;
   const names = left ?? ONE_ENGINE;
-  const expected = names[names.length > 1 && engine.isFailing?.(names[0]!) === true ? 1 : 0]!;
+  const expected = names[names.length > 1 && engine.isFailing(names[0]!) ? 1 : 0]!;
   const texts = { x, teamId: x.get(keyOwnerSlot)?.teamId, text: order.text, options, engines: names, expected };
   return andThen(passStages({ ...texts, detectionOnly: order.detectionOnly === true }, stages), (passed) =>
     'problem' in passed ? passed : { ...work, passed },
@@ -302,7 +301,7 @@ function openTexts({ order, passed }: Work): readonly string[] {
 /** No engine could do it, because none detects languages: known from other requests. */
 function unserved(work: Work): Refusal | undefined {
   if (work.options.sourceLang !== undefined) return undefined;
-  return (work.engines ?? ONE_ENGINE).every((name) => work.by.engine.cannotDetect?.(name) === true) ? languageNeeded(work) : undefined;
+  return (work.engines ?? ONE_ENGINE).every((name) => work.by.engine.cannotDetect(name)) ? languageNeeded(work) : undefined;
 }
 
 function languageNeeded({ order }: Work): Refusal {
@@ -328,7 +327,7 @@ function ask(work: Work, text: readonly string[], cancellation: Cancellation, on
     teamId: x.get(keyOwnerSlot)?.teamId,
     text,
     options,
-    traceparent: traceparent === undefined ? undefined : (by.passTraceparent ?? traceparentForward)(traceparent),
+    traceparent: traceparent === undefined ? undefined : by.passTraceparent(traceparent),
     trace: x.get(traceSlot),
     attemptMs: order.attemptMs,
     detectionOnly: order.detectionOnly,
@@ -373,6 +372,6 @@ function failed(work: Work, failures: readonly AttemptFailure[]): Refusal {
   const { engine } = work.by;
   // Every attempt failed for that reason, and there is no further engine that may detect.
   const others = (work.engines ?? ONE_ENGINE).slice(ATTEMPTS);
-  if (areAll('no_detection') && others.every((name) => engine.cannotDetect?.(name) === true)) return languageNeeded(work);
+  if (areAll('no_detection') && others.every((name) => engine.cannotDetect(name))) return languageNeeded(work);
   return areAll('glossary_refused') ? GLOSSARY_NOT_TAKEN : ENGINE_UNAVAILABLE;
 }

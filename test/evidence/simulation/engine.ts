@@ -16,14 +16,14 @@ const REPLICA = {} as Replica;
 
 export function simulatedEngine(world: World): Engine {
   const attempts = simulatedAttempts(world);
-  const close = () => Promise.resolve();
+  const rest = { isFailing: () => false, cannotDetect: () => false, close: () => Promise.resolve() };
   const { batchWaitMs: waitMs } = world.scenario;
-  if (waitMs === undefined) return { translate: (asked, cancellation) => attempts.alone(asked, cancellation), close };
+  if (waitMs === undefined) return { ...rest, translate: (asked, cancellation) => attempts.alone(asked, cancellation) };
   const batches = new Batches(attempts, { texts_max: TEXTS_MAX, characters_max: CHARACTERS_MAX, wait_ms: waitMs }, (requests) => {
     world.batches++;
     world.note(world.time.current, `${requests} requests share a call`);
   });
-  return { translate: (asked, cancellation) => batches.translate(asked, cancellation), close };
+  return { ...rest, translate: (asked, cancellation) => batches.translate(asked, cancellation) };
 }
 
 /** Two attempts, each within the timeout: what the pool guarantees of every adapter. */
@@ -46,7 +46,7 @@ function simulatedAttempts(world: World): Attempts {
   };
   return {
     name: ONLY_ENGINE,
-    first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA)),
+    first: (work, cancellation, done) => tell(attempt(work, cancellation), (first) => done(first, REPLICA, true)),
     second: (asked, cancellation, { failure }) => tell(second(asked, cancellation, failure), (result) => asked.answered(result)),
     alone: (asked, cancellation) => tell(translate(asked, cancellation), (result) => asked.answered(result)),
   };

@@ -1,6 +1,7 @@
 // The routes of a simulated gateway: the real chains, on a simulated store and engine.
 import type { RouteSpec } from '../../../src/core/route.ts';
 import type { BodyStep } from '../../../src/core/step.ts';
+import { traceparentForward } from '../../../src/domain/request-trace.ts';
 import { spareCharacters } from '../../../src/domain/slots.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { credentialReader } from '../../../src/domain/api-key.ts';
@@ -67,6 +68,7 @@ export function simulatedRoutes({ world, client, engine, settlements, full, log:
     stages: [],
     takesGlossary: () => true,
     onFailures: () => undefined,
+    passTraceparent: traceparentForward,
   });
   const spare: BodyStep = {
     kind: 'body',

@@ -1,5 +1,5 @@
 // Endpoints whose store becomes unreachable answer service_unavailable, without the store's own words.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import type { BodyStep } from '../../../src/core/step.ts';
@@ -29,8 +29,10 @@ const LANGUAGES = new Languages({
   ],
 });
 
+const AWAY_HISTORY = { days: () => Promise.resolve({ kind: 'unavailable', cause: 'closed' } as const) };
+
 const ENDPOINTS: readonly BodyStep[] = [
-  usageEndpoint(AWAY_TEAMS),
+  usageEndpoint(AWAY_TEAMS, AWAY_HISTORY),
   createGlossary(AWAY_GLOSSARIES, () => ID),
   listGlossaries(AWAY_GLOSSARIES),
   showGlossary(AWAY_GLOSSARIES),
@@ -55,20 +57,11 @@ function asked(query = ''): Exchange {
   return x;
 }
 
-describe('usage with days', () => {
-  const withDays = (): Exchange => asked('from=2026-11-01&to=2026-11-30');
-  const TEAMS = { usage: () => Promise.resolve(expect.unreachable('the store need not be asked')) };
-
-  test('is refused by the name of the field if the store keeps no days', async () => {
-    expect(await usageEndpoint(TEAMS).run(withDays())).toMatchObject({
-      kind: 'problem',
-      problem: { code: 'validation_error', detail: 'from: this gateway does not count days; omit from and to.' },
-    });
-  });
-
-  test('is unavailable if the days cannot be read', async () => {
-    const away = usageEndpoint(AWAY_TEAMS, { days: () => Promise.resolve({ kind: 'unavailable', cause: 'closed' }) });
-    expect(await away.run(withDays())).toMatchObject({ kind: 'problem', problem: { code: 'service_unavailable' } });
+test('usage with days is unavailable if the days cannot be read', async () => {
+  const away = usageEndpoint(AWAY_TEAMS, AWAY_HISTORY);
+  expect(await away.run(asked('from=2026-11-01&to=2026-11-30'))).toMatchObject({
+    kind: 'problem',
+    problem: { code: 'service_unavailable' },
   });
 });
 

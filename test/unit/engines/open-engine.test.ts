@@ -193,7 +193,7 @@ describe('an engine with another behind it', () => {
       { ...wire, name: 'b', can: CAN, urls: [(await opened.scripted()).url] },
     ]);
     opened.add(engine);
-    const isFailing = (): boolean => engine.isFailing!('a');
+    const isFailing = (): boolean => engine.isFailing('a');
     const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
     for (const replica of replicas) replica.always(status(500));
     // The third failure of each in a row.
@@ -201,7 +201,7 @@ describe('an engine with another behind it', () => {
       expect(isFailing()).toBe(false);
       expect(await ask()).toMatchObject({ kind: 'usable', engine: 'b', failures: ['status'] });
     }
-    expect([isFailing(), engine.isFailing!('b')]).toEqual([true, false]);
+    expect([isFailing(), engine.isFailing('b')]).toEqual([true, false]);
     const asideMs = (): unknown[] =>
       byName
         .get('a')!
