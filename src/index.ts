@@ -45,9 +45,8 @@ export { chargedCharacters, chargeSlot, refusedCharge, spareCharacters } from '.
 export type { Charge, GlossaryReference } from './domain/slots.ts';
 export type { TranslateRequest } from './domain/translate-request.ts';
 export type { ChangedTexts, KnownTexts, TextAnswer, TextChange, TextWork } from './domain/text-stages.ts';
-export { wantsOf, wantsOfStyle } from './domain/engine-offer.ts';
-export type { StyleWant, Want } from './domain/engine-offer.ts';
-export type { EngineGlossary, StyleRules, TextFormat, TranslationOptions } from './domain/translation-options.ts';
+export { wantsOf, wantsOfStyle } from './domain/translation-options.ts';
+export type { EngineGlossary, StyleRules, StyleWant, TextFormat, TranslationOptions, Want } from './domain/translation-options.ts';
 export type { KeyOwner } from './domain/api-key.ts';
 export { secret } from './domain/option-schema.ts';
 export { unknownAmong } from './domain/json-body.ts';

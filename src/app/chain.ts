@@ -6,7 +6,8 @@ import type { RouteSpec } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/api-key.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/slots.ts';
-import { anyOf, lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
+import { anyOf } from '../domain/translation-options.ts';
+import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/request-trace.ts';
 import {

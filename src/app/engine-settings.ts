@@ -8,7 +8,7 @@ import { faultsOf, shown } from '../config/faults.ts';
 import { nearest } from '../config/nearest.ts';
 import { withPlugins } from '../config/plugins.ts';
 import { reveal } from '../config/secrets.ts';
-import { capabilitiesOf } from '../domain/engine-offer.ts';
+import { capabilitiesOf } from '../domain/translation-options.ts';
 import { Clone, Default } from '../domain/typebox.ts';
 import { isFieldName } from '../engines/http1/client.ts';
 import { builtInProtocols, optionsSchemaOf } from '../engines/protocols/built-in.ts';

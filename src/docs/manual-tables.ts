@@ -2,8 +2,8 @@
 // in which they are judged, metrics, the admin API.
 import { isSecret } from '../domain/option-schema.ts';
 import type { SchemaNode } from '../domain/option-schema.ts';
-import { capabilitiesOf } from '../domain/engine-offer.ts';
-import type { EngineCapabilities } from '../domain/engine-offer.ts';
+import { CAPABILITIES, capabilitiesOf } from '../domain/translation-options.ts';
+import type { EngineCapabilities } from '../domain/translation-options.ts';
 import { LIMITS, WINDOWS } from '../domain/window-limits.ts';
 import type { LimitKind } from '../domain/window-limits.ts';
 
@@ -15,39 +15,20 @@ interface DescribedProtocol {
   readonly can: Partial<EngineCapabilities> | undefined;
 }
 
-interface CapabilityRow {
-  readonly head: string;
-  readonly cell: (can: EngineCapabilities) => string;
+/** What of a protocol is in its cell. */
+function cellOf(name: keyof EngineCapabilities, can: EngineCapabilities): string {
+  const value = can[name];
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'any';
+  if (typeof value !== 'boolean') return value.join(', ');
+  return value && (name !== 'sharedCalls' || can.textsMax > 1) ? 'yes' : 'no';
 }
-
-const yesOrNo = (able: boolean): string => (able ? 'yes' : 'no');
-
-/** What the manual says of each capability. */
-const CAPABILITIES: Readonly<Record<keyof EngineCapabilities, CapabilityRow>> = {
-  textsMax: { head: 'texts per call', cell: ({ textsMax }) => (Number.isFinite(textsMax) ? String(textsMax) : 'any') },
-  formats: { head: 'formats', cell: ({ formats }) => formats.join(', ') },
-  formality: {
-    head: 'formality; otherwise `more` and `less` are refused',
-    cell: ({ formality }) => yesOrNo(formality),
-  },
-  context: { head: 'context; otherwise left out', cell: ({ context }) => yesOrNo(context) },
-  glossaries: { head: 'glossaries; otherwise a `glossary_id` is refused', cell: ({ glossaries }) => yesOrNo(glossaries) },
-  instructions: {
-    head: '`custom_instructions` of the DeepL API; otherwise refused',
-    cell: ({ instructions }) => yesOrNo(instructions),
-  },
-  styles: { head: '`style_id` and translation memories of the DeepL API; otherwise refused', cell: ({ styles }) => yesOrNo(styles) },
-  detection: { head: 'reports the language of a text without `source_lang`', cell: ({ detection }) => yesOrNo(detection) },
-  sharedCalls: {
-    head: '`engine.batch`; otherwise refused',
-    cell: ({ sharedCalls, textsMax }) => yesOrNo(sharedCalls && textsMax > 1),
-  },
-};
 
 /** Markdown: a row for each capability, a column for each protocol. */
 function capabilityTable(protocols: readonly DescribedProtocol[]): string {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const rows = Object.values(CAPABILITIES).map(({ head, cell }) => row([head, ...protocols.map(({ can }) => cell(capabilitiesOf(can)))]));
+  const rows = (Object.keys(CAPABILITIES) as (keyof EngineCapabilities)[]).map((name) =>
+    row([CAPABILITIES[name].manual, ...protocols.map(({ can }) => cellOf(name, capabilitiesOf(can)))]),
+  );
   const heads = protocols.map(({ name }) => `\`${name}\``);
   return [row(['', ...heads]), `|${'---|'.repeat(heads.length + 1)}`, ...rows].join('\n');
 }

@@ -2,142 +2,20 @@
 // request goes to, in order.
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { refuse } from '../core/problem.ts';
 import { ONLY_ENGINE, plansNamed, readRules, ruleFor } from './engine-routing.ts';
 import type { RoutingRule } from './engine-routing.ts';
 import { Languages } from './languages.ts';
 import type { LanguageTable, PairTest } from './languages.ts';
-import { noFormality, NO_GLOSSARIES, pairNotOffered } from './refusals.ts';
+import { pairNotOffered } from './refusals.ts';
 import { planSlot } from './slots.ts';
-import type { StyleRules, TextFormat, TranslationOptions } from './translation-options.ts';
-
-/** What an engine can do. All else is rejected or withheld from it, never dropped silently. */
-export interface EngineCapabilities {
-  /** Texts per call. */
-  readonly textsMax: number;
-  readonly formats: readonly TextFormat[];
-  readonly formality: boolean;
-  /** Context is only a hint and may be omitted. */
-  readonly context: boolean;
-  readonly glossaries: boolean;
-  /** Takes a caller's instructions for the wording. By default not. */
-  readonly instructions: boolean;
-  /** Takes ids of style rules and translation memories stored at the engine. By default not. */
-  readonly styles: boolean;
-  /** Detects and reports the language of a text sent without one. */
-  readonly detection: boolean;
-  /** Texts of several callers may share a call: none affects the translation of another. */
-  readonly sharedCalls: boolean;
-}
-
-/** By default nothing that protocols written before it was introduced would drop. */
-const ASSUMED: EngineCapabilities = {
-  textsMax: Infinity,
-  formats: ['text'],
-  formality: true,
-  context: true,
-  glossaries: true,
-  instructions: false,
-  styles: false,
-  detection: true,
-  sharedCalls: true,
-};
-
-/** All capabilities, with defaults for those that are not declared. */
-export function capabilitiesOf(declared: Partial<EngineCapabilities> = {}): EngineCapabilities {
-  return { ...ASSUMED, ...declared };
-}
-
-type Ability = Exclude<keyof EngineCapabilities, 'textsMax' | 'formats'>;
-
-/** What at least one of several engines can do. */
-export function anyOf(all: readonly EngineCapabilities[]): EngineCapabilities {
-  const textsMax = Math.max(0, ...all.map((one) => one.textsMax));
-  const formats = [...new Set(all.flatMap((one) => one.formats))];
-  const { textsMax: _texts, formats: _formats, ...abilities } = ASSUMED;
-  const can = (Object.keys(abilities) as Ability[]).map((ability) => [ability, all.some((one) => one[ability])]);
-  return { textsMax, formats, ...(Object.fromEntries(can) as typeof abilities) };
-}
+import { anyOf, WANTS, wantsOf } from './translation-options.ts';
+import type { EngineCapabilities, TranslationOptions, Want } from './translation-options.ts';
 
 export interface OfferedEngine {
   readonly name: string;
   readonly can: EngineCapabilities;
   /** Which pairs it offers; `undefined` for all. */
   readonly pairs: PairTest | undefined;
-}
-
-interface WantKind {
-  readonly isMet: (can: EngineCapabilities) => boolean;
-  /** What is said of an engine that does not meet it, for operators. */
-  readonly lack: string;
-  /** The refusal if no engine meets it. */
-  readonly refusal: (options: TranslationOptions) => Refusal;
-}
-
-/**
- * What not every engine supports. `formality` stands for `more` or `less`: the `prefer_` forms
- * require nothing. `styles` stands for ids of style rules and memories.
- */
-const WANTS = {
-  formality: {
-    isMet: (can) => can.formality,
-    lack: 'does not support formality for this target',
-    refusal: ({ formality = '' }) => noFormality(formality),
-  },
-  glossary: { isMet: (can) => can.glossaries, lack: 'takes no glossaries', refusal: () => NO_GLOSSARIES },
-  instructions: {
-    isMet: (can) => can.instructions,
-    lack: 'takes no instructions',
-    refusal: () => refuse('validation_error', 'instructions: the engine of this service takes none.'),
-  },
-  styles: {
-    isMet: (can) => can.styles,
-    lack: 'has no style rules or translation memories',
-    refusal: () => refuse('validation_error', 'style: the engine of this service has no style rules or translation memories.'),
-  },
-  html: markup('html'),
-  xml: markup('xml'),
-} as const satisfies Readonly<Record<string, WantKind>>;
-
-export type Want = keyof typeof WANTS;
-export type StyleWant = Extract<Want, 'instructions' | 'styles'>;
-
-function markup(name: Exclude<TextFormat, 'text'>): WantKind {
-  return {
-    isMet: ({ formats }) => formats.includes(name),
-    lack: `does not support ${name}`,
-    refusal: () => refuse('validation_error', `format: the engine of this service does not handle ${name}.`),
-  };
-}
-
-export function lackText(want: Want): string {
-  return WANTS[want].lack;
-}
-
-const NOTHING: readonly Want[] = [];
-
-/**
- * What a request requires, in the order of its refusals. `hasGlossary` if the entries are not known
- * yet. Context is a hint, and ignored tags only come with `xml`.
- */
-export function wantsOf(options: TranslationOptions, hasGlossary = options.glossary !== undefined): readonly Want[] {
-  const { formality, style, format } = options;
-  const hasFormality = formality === 'more' || formality === 'less';
-  // Most want nothing, and allocate nothing.
-  if (!hasFormality && !hasGlossary && style === undefined && format === 'text') return NOTHING;
-  const wants: Want[] = [];
-  if (hasFormality) wants.push('formality');
-  if (hasGlossary) wants.push('glossary');
-  if (style !== undefined) wants.push(...wantsOfStyle(style));
-  if (format !== 'text') wants.push(format);
-  return wants;
-}
-
-export function wantsOfStyle({ instructions, styleId, memoryId, memoryThreshold }: StyleRules): readonly StyleWant[] {
-  const wants: StyleWant[] = [];
-  if (instructions !== undefined) wants.push('instructions');
-  if (styleId !== undefined || memoryId !== undefined || memoryThreshold !== undefined) wants.push('styles');
-  return wants;
 }
 
 /** The engines for a request, in the order to try them; at least one. */

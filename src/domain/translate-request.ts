@@ -1,23 +1,20 @@
 // The parameters of POST /v1/translate, each with schema and rule, in the interface's order.
-import type { TSchema } from 'typebox';
 import { refuse } from '../core/problem.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { unknownAmong } from './json-body.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
-import { lackOf, notAble, wantsOf } from './engine-offer.ts';
+import { lackOf, notAble } from './engine-offer.ts';
 import type { EngineOffer } from './engine-offer.ts';
-import { noFormality, NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
+import { NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { Type } from './typebox.ts';
-import { NOTHING_CHOSEN } from './translation-options.ts';
-import type { namedOptions, TranslationOptions } from './translation-options.ts';
+import { invalid, loneSurrogate, NOTHING_CHOSEN, OPTION_PARAMETERS, wantsOf } from './translation-options.ts';
+import type { BodyParameter, Offered, OptionsDraft, TranslationOptions } from './translation-options.ts';
 import { canonicalUlid } from './ulid.ts';
 
 const TEXTS_MAX = 50;
-const CONTEXT_CHARACTERS_MAX = 2000;
 const TOO_MANY_TEXTS = refuse('too_many_texts', `text: may hold at most ${TEXTS_MAX} entries.`, { max_texts: TEXTS_MAX });
-export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
 
 /** Passed every rule that needs no store. Codes are canonical. */
 export interface TranslateRequest {
@@ -29,25 +26,13 @@ export interface TranslateRequest {
 }
 
 /** As far as it has been read. `characters` is set once the texts have passed. */
-interface Draft {
+interface Draft extends OptionsDraft {
   text: readonly string[];
   characters: number | undefined;
-  options: { -readonly [Name in keyof TranslationOptions]: TranslationOptions[Name] };
   glossaryId: string | undefined;
 }
 
-/** What is available; without `engines` everything is, for every pair, glossaries included. */
-interface Offered {
-  readonly languages: Languages;
-  readonly engines: EngineOffer | undefined;
-}
-
-interface Parameter {
-  /** For the API reference. A test compares it with the rule. */
-  readonly schema: TSchema;
-  /** Also called without a value. What the parameters before it mean is in the draft. */
-  readonly read: (value: unknown, draft: Draft, offered: Offered) => Refusal | undefined;
-}
+type Parameter = BodyParameter<Draft>;
 
 const PARAMETERS = {
   text: {
@@ -79,27 +64,12 @@ const PARAMETERS = {
       return languages.offers(sourceLang, targetLang) ? undefined : pairNotOffered(sourceLang, targetLang, languages);
     },
   },
-  formality: {
-    schema: Type.Optional(
-      Type.Enum(FORMALITIES, {
-        type: 'string',
-        description: '`more` and `less` are refused where the target does not support them; the `prefer_` forms fall back silently.',
-      }),
-    ),
-    read: readFormality,
-  },
-  context: {
-    schema: Type.Optional(
-      Type.String({ maxLength: CONTEXT_CHARACTERS_MAX, description: 'Helps the engine; is neither translated nor charged.' }),
-    ),
-    read: readContext,
-  },
+  ...OPTION_PARAMETERS,
   glossary_id: {
     schema: Type.Optional(Type.String({ description: 'A glossary of the same pair of languages.' })),
     read: readGlossary,
   },
-  // Whatever else is accepted is an option by that name: none is accepted and then dropped.
-} as const satisfies { readonly [Name in 'glossary_id' | keyof ReturnType<typeof namedOptions>]?: Parameter };
+} as const satisfies Readonly<Record<string, Parameter>>;
 
 type Schemas = { readonly [Name in keyof typeof PARAMETERS]: (typeof PARAMETERS)[Name]['schema'] };
 const schemas = Object.fromEntries(Object.entries(PARAMETERS).map(([name, { schema }]) => [name, schema]));
@@ -131,7 +101,7 @@ export function judgeTranslateBody(value: unknown, languages: Languages, engines
 
 function readBody(value: unknown, draft: Draft, offered: Offered): Refusal | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return no('body: must be a JSON object with the members text and target_lang.');
+    return invalid('body: must be a JSON object with the members text and target_lang.');
   }
   const unknown = unknownParameters(Object.keys(value));
   if (unknown !== undefined) return unknown;
@@ -144,7 +114,7 @@ function readBody(value: unknown, draft: Draft, offered: Offered): Refusal | und
 
 function unknownParameters(names: readonly string[]): Refusal | undefined {
   const unknown = unknownAmong(names, NAMES);
-  return unknown === undefined ? undefined : no(`Unknown parameter: ${unknown}. Accepted are ${[...NAMES].join(', ')}.`);
+  return unknown === undefined ? undefined : invalid(`Unknown parameter: ${unknown}. Accepted are ${[...NAMES].join(', ')}.`);
 }
 
 /** For a body that has far too many values for its members to be read (`TooManyValues`). */
@@ -153,15 +123,15 @@ export function tooManyTexts(names: readonly string[], member: string | undefine
 }
 
 function readTexts(text: unknown, draft: Draft): Refusal | undefined {
-  if (!Array.isArray(text)) return no('text: must be an array of 1 to 50 strings.');
-  if (text.length === 0) return no('text: must hold at least one string.');
+  if (!Array.isArray(text)) return invalid('text: must be an array of 1 to 50 strings.');
+  if (text.length === 0) return invalid('text: must hold at least one string.');
   if (text.length > TEXTS_MAX) return TOO_MANY_TEXTS;
   const entries: readonly unknown[] = text;
   let characters = 0;
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index];
-    if (typeof entry !== 'string') return no(`text[${index}]: must be a string.`);
-    if (entry === '') return no(`text[${index}]: must not be an empty string.`);
+    if (typeof entry !== 'string') return invalid(`text[${index}]: must be a string.`);
+    if (entry === '') return invalid(`text[${index}]: must not be an empty string.`);
     if (!entry.isWellFormed()) return loneSurrogate(`text[${index}]`);
     characters += countCharacters(entry);
   }
@@ -170,45 +140,17 @@ function readTexts(text: unknown, draft: Draft): Refusal | undefined {
   return undefined;
 }
 
-function readFormality(value: unknown, { options }: Draft, { languages, engines }: Offered): Refusal | undefined {
-  const formality = FORMALITIES.find((one) => one === value);
-  if (formality === undefined) return value === undefined ? undefined : no(`formality: must be one of ${FORMALITIES.join(', ')}.`);
-  if (formality === 'default') return undefined;
-  if ((engines ?? languages).supportsFormality(options.targetLang, options.sourceLang)) options.formality = formality;
-  else if (formality === 'more' || formality === 'less') return noFormality(formality);
-  return undefined;
-}
-
-function readContext(context: unknown, { options }: Draft): Refusal | undefined {
-  if (context === undefined) return undefined;
-  if (typeof context !== 'string') return no('context: must be a string.');
-  if (!context.isWellFormed()) return loneSurrogate('context');
-  if (context.length > CONTEXT_CHARACTERS_MAX && countCharacters(context) > CONTEXT_CHARACTERS_MAX) {
-    return no(`context: may be at most ${CONTEXT_CHARACTERS_MAX} characters long.`);
-  }
-  options.context = context;
-  return undefined;
-}
-
 /** Whatever the request wants of the engines is known by then. */
 function readGlossary(value: unknown, draft: Draft, { engines }: Offered): Refusal | undefined {
   const { options } = draft;
-  if (value !== undefined && typeof value !== 'string') return no('glossary_id: must be a string.');
+  if (value !== undefined && typeof value !== 'string') return invalid('glossary_id: must be a string.');
   const hasGlossary = value !== undefined;
   // Most want nothing, and the pair has been judged.
   const hasWants = wantsOf(options, hasGlossary).length > 0;
   const lack = hasWants && engines !== undefined ? lackOf(engines, options, hasGlossary) : undefined;
   if (engines !== undefined && lack !== undefined) return notAble(lack, engines, options);
   if (value === undefined) return undefined;
-  if (options.sourceLang === undefined) return no('source_lang: is required when glossary_id is used.');
+  if (options.sourceLang === undefined) return invalid('source_lang: is required when glossary_id is used.');
   draft.glossaryId = canonicalUlid(value);
   return draft.glossaryId === undefined ? NO_SUCH_GLOSSARY : undefined;
-}
-
-function no(detail: string): Refusal {
-  return refuse('validation_error', detail);
-}
-
-function loneSurrogate(field: string): Refusal {
-  return no(`${field}: holds half of a surrogate pair, which is not a character; send well-formed Unicode.`);
 }

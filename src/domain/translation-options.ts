@@ -1,4 +1,13 @@
-// A translation and its options, listed once: engine work, its body and the batch key follow.
+// A translation and its options, each with what callers may send of it and what engines must be able
+// to do for it: engine work, its body and the batch key follow.
+import type { TSchema } from 'typebox';
+import type { Refusal } from '../core/outcome.ts';
+import { refuse } from '../core/problem.ts';
+import { countCharacters } from './characters.ts';
+import type { EngineOffer } from './engine-offer.ts';
+import type { Languages } from './languages.ts';
+import { noFormality, NO_GLOSSARIES } from './refusals.ts';
+import { Type } from './typebox.ts';
 
 /** `text` is plain text; in the other formats, markup is preserved. */
 export type TextFormat = 'text' | 'html' | 'xml';
@@ -77,6 +86,206 @@ export function namedOptions(text: readonly string[], options: TranslationOption
     format: format === 'text' ? undefined : format,
     ignore_tags: options.ignoreTags,
   };
+}
+
+/** As far as they have been read. */
+export interface OptionsDraft {
+  readonly options: { -readonly [Name in keyof TranslationOptions]: TranslationOptions[Name] };
+}
+
+/** What is available; without `engines` everything is, for every pair, glossaries included. */
+export interface Offered {
+  readonly languages: Languages;
+  readonly engines: EngineOffer | undefined;
+}
+
+/** A parameter of `POST /v1/translate`. */
+export interface BodyParameter<Draft = OptionsDraft> {
+  /** For the API reference. A test compares it with the rule. */
+  readonly schema: TSchema;
+  /** Also called without a value. What the parameters before it mean is in the draft. */
+  readonly read: (value: unknown, draft: Draft, offered: Offered) => Refusal | undefined;
+}
+
+export const FORMALITIES = ['default', 'more', 'less', 'prefer_more', 'prefer_less'] as const;
+const CONTEXT_CHARACTERS_MAX = 2000;
+
+/** Those that are options by the same name: none is accepted and then dropped. */
+export const OPTION_PARAMETERS = {
+  formality: {
+    schema: Type.Optional(
+      Type.Enum(FORMALITIES, {
+        type: 'string',
+        description: '`more` and `less` are refused where the target does not support them; the `prefer_` forms fall back silently.',
+      }),
+    ),
+    read: readFormality,
+  },
+  context: {
+    schema: Type.Optional(
+      Type.String({ maxLength: CONTEXT_CHARACTERS_MAX, description: 'Helps the engine; is neither translated nor charged.' }),
+    ),
+    read: readContext,
+  },
+} as const satisfies { readonly [Name in keyof ReturnType<typeof namedOptions>]?: BodyParameter };
+
+function readFormality(value: unknown, { options }: OptionsDraft, { languages, engines }: Offered): Refusal | undefined {
+  const formality = FORMALITIES.find((one) => one === value);
+  if (formality === undefined) return value === undefined ? undefined : invalid(`formality: must be one of ${FORMALITIES.join(', ')}.`);
+  if (formality === 'default') return undefined;
+  if ((engines ?? languages).supportsFormality(options.targetLang, options.sourceLang)) options.formality = formality;
+  else if (formality === 'more' || formality === 'less') return noFormality(formality);
+  return undefined;
+}
+
+function readContext(context: unknown, { options }: OptionsDraft): Refusal | undefined {
+  if (context === undefined) return undefined;
+  if (typeof context !== 'string') return invalid('context: must be a string.');
+  if (!context.isWellFormed()) return loneSurrogate('context');
+  if (context.length > CONTEXT_CHARACTERS_MAX && countCharacters(context) > CONTEXT_CHARACTERS_MAX) {
+    return invalid(`context: may be at most ${CONTEXT_CHARACTERS_MAX} characters long.`);
+  }
+  options.context = context;
+  return undefined;
+}
+
+export function invalid(detail: string): Refusal {
+  return refuse('validation_error', detail);
+}
+
+export function loneSurrogate(field: string): Refusal {
+  return invalid(`${field}: holds half of a surrogate pair, which is not a character; send well-formed Unicode.`);
+}
+
+/** What an engine can do. All else is rejected or withheld from it, never dropped silently. */
+export interface EngineCapabilities {
+  /** Texts per call. */
+  readonly textsMax: number;
+  readonly formats: readonly TextFormat[];
+  readonly formality: boolean;
+  /** Context is only a hint and may be omitted. */
+  readonly context: boolean;
+  readonly glossaries: boolean;
+  /** Takes a caller's instructions for the wording. By default not. */
+  readonly instructions: boolean;
+  /** Takes ids of style rules and translation memories stored at the engine. By default not. */
+  readonly styles: boolean;
+  /** Detects and reports the language of a text sent without one. */
+  readonly detection: boolean;
+  /** Texts of several callers may share a call: none affects the translation of another. */
+  readonly sharedCalls: boolean;
+}
+
+interface Capability<T> {
+  /** By default nothing that protocols written before it was introduced would drop. */
+  readonly assumed: T;
+  /** What the manual says of it. */
+  readonly manual: string;
+}
+
+export const CAPABILITIES: { readonly [Name in keyof EngineCapabilities]: Capability<EngineCapabilities[Name]> } = {
+  textsMax: { assumed: Infinity, manual: 'texts per call' },
+  formats: { assumed: ['text'], manual: 'formats' },
+  formality: { assumed: true, manual: 'formality; otherwise `more` and `less` are refused' },
+  context: { assumed: true, manual: 'context; otherwise left out' },
+  glossaries: { assumed: true, manual: 'glossaries; otherwise a `glossary_id` is refused' },
+  instructions: { assumed: false, manual: '`custom_instructions` of the DeepL API; otherwise refused' },
+  styles: { assumed: false, manual: '`style_id` and translation memories of the DeepL API; otherwise refused' },
+  detection: { assumed: true, manual: 'reports the language of a text without `source_lang`' },
+  sharedCalls: { assumed: true, manual: '`engine.batch`; otherwise refused' },
+};
+
+const ASSUMED = Object.fromEntries(
+  Object.entries(CAPABILITIES).map(([name, { assumed }]) => [name, assumed]),
+) as unknown as EngineCapabilities;
+
+/** What the operator's own engine can do: it gets all of `namedOptions`. */
+export const NAMED_CAN: Partial<EngineCapabilities> = { formats: ['text', 'html', 'xml'] };
+
+/** All capabilities, with defaults for those that are not declared. */
+export function capabilitiesOf(declared: Partial<EngineCapabilities> = {}): EngineCapabilities {
+  return { ...ASSUMED, ...declared };
+}
+
+type Ability = Exclude<keyof EngineCapabilities, 'textsMax' | 'formats'>;
+
+/** What at least one of several engines can do. */
+export function anyOf(all: readonly EngineCapabilities[]): EngineCapabilities {
+  const textsMax = Math.max(0, ...all.map((one) => one.textsMax));
+  const formats = [...new Set(all.flatMap((one) => one.formats))];
+  const { textsMax: _texts, formats: _formats, ...abilities } = ASSUMED;
+  const can = (Object.keys(abilities) as Ability[]).map((ability) => [ability, all.some((one) => one[ability])]);
+  return { textsMax, formats, ...(Object.fromEntries(can) as typeof abilities) };
+}
+
+interface WantKind {
+  readonly isMet: (can: EngineCapabilities) => boolean;
+  /** What is said of an engine that does not meet it, for operators. */
+  readonly lack: string;
+  /** The refusal if no engine meets it. */
+  readonly refusal: (options: TranslationOptions) => Refusal;
+}
+
+/**
+ * What not every engine supports. `formality` stands for `more` or `less`: the `prefer_` forms
+ * require nothing. `styles` stands for ids of style rules and memories.
+ */
+export const WANTS = {
+  formality: {
+    isMet: (can) => can.formality,
+    lack: 'does not support formality for this target',
+    refusal: ({ formality = '' }) => noFormality(formality),
+  },
+  glossary: { isMet: (can) => can.glossaries, lack: 'takes no glossaries', refusal: () => NO_GLOSSARIES },
+  instructions: {
+    isMet: (can) => can.instructions,
+    lack: 'takes no instructions',
+    refusal: () => refuse('validation_error', 'instructions: the engine of this service takes none.'),
+  },
+  styles: {
+    isMet: (can) => can.styles,
+    lack: 'has no style rules or translation memories',
+    refusal: () => refuse('validation_error', 'style: the engine of this service has no style rules or translation memories.'),
+  },
+  html: markup('html'),
+  xml: markup('xml'),
+} as const satisfies Readonly<Record<string, WantKind>>;
+
+export type Want = keyof typeof WANTS;
+export type StyleWant = Extract<Want, 'instructions' | 'styles'>;
+
+function markup(name: Exclude<TextFormat, 'text'>): WantKind {
+  return {
+    isMet: ({ formats }) => formats.includes(name),
+    lack: `does not support ${name}`,
+    refusal: () => refuse('validation_error', `format: the engine of this service does not handle ${name}.`),
+  };
+}
+
+const NOTHING: readonly Want[] = [];
+
+/**
+ * What a request requires, in the order of its refusals. `hasGlossary` if the entries are not known
+ * yet. Context is a hint, and ignored tags only come with `xml`.
+ */
+export function wantsOf(options: TranslationOptions, hasGlossary = options.glossary !== undefined): readonly Want[] {
+  const { formality, style, format } = options;
+  const hasFormality = formality === 'more' || formality === 'less';
+  // Most want nothing, and allocate nothing.
+  if (!hasFormality && !hasGlossary && style === undefined && format === 'text') return NOTHING;
+  const wants: Want[] = [];
+  if (hasFormality) wants.push('formality');
+  if (hasGlossary) wants.push('glossary');
+  if (style !== undefined) wants.push(...wantsOfStyle(style));
+  if (format !== 'text') wants.push(format);
+  return wants;
+}
+
+export function wantsOfStyle({ instructions, styleId, memoryId, memoryThreshold }: StyleRules): readonly StyleWant[] {
+  const wants: StyleWant[] = [];
+  if (instructions !== undefined) wants.push('instructions');
+  if (styleId !== undefined || memoryId !== undefined || memoryThreshold !== undefined) wants.push('styles');
+  return wants;
 }
 
 /** Equal if and only if the options are; a glossary is represented by its id. */

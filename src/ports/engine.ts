@@ -3,14 +3,12 @@ import type { Cancellation } from '../core/exchange.ts';
 import type { LATER } from '../core/outcome.ts';
 import type { Static, TSchema } from 'typebox';
 import type { AttemptFailure } from '../domain/attempt-failure.ts';
-import type { EngineCapabilities } from '../domain/engine-offer.ts';
+import type { EngineCapabilities, EngineGlossary, Translation, TranslationOptions } from '../domain/translation-options.ts';
 import type { PairTest } from '../domain/languages.ts';
 import type { AttemptsTrace } from '../domain/request-trace.ts';
-import type { EngineGlossary, Translation, TranslationOptions } from '../domain/translation-options.ts';
 
 export type { AttemptFailure } from '../domain/attempt-failure.ts';
-export type { EngineCapabilities } from '../domain/engine-offer.ts';
-export type { Translation } from '../domain/translation-options.ts';
+export type { EngineCapabilities, Translation } from '../domain/translation-options.ts';
 
 /** Whether the named engine takes this dictionary for possible work. A promise the first time. */
 export type TakesGlossary = (engine: string, glossary: EngineGlossary, work: TranslationOptions) => boolean | Promise<boolean>;

@@ -2,12 +2,10 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { Credential, CredentialReader } from '../domain/api-key.ts';
-import type { EngineCapabilities } from '../domain/engine-offer.ts';
-import type { Want } from '../domain/engine-offer.ts';
+import type { EngineCapabilities, EngineGlossary, TranslationOptions, Want } from '../domain/translation-options.ts';
 import type { Languages } from '../domain/languages.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { TranslateRequest } from '../domain/translate-request.ts';
-import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
 import type { DocumentServices } from './document-services.ts';
 import type { Translation } from './engine.ts';
 import type { GlossaryStore } from './glossary-store.ts';

@@ -2,7 +2,8 @@
 // (all, listed, or reported by its replicas, which are asked periodically) and by the routing
 // rules.
 import { offersOf } from '../domain/engine-offer.ts';
-import type { EngineCapabilities, EngineOffers } from '../domain/engine-offer.ts';
+import type { EngineCapabilities } from '../domain/translation-options.ts';
+import type { EngineOffers } from '../domain/engine-offer.ts';
 import { pairsOfList } from '../domain/engine-routing.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { LanguageTable, PairTest } from '../domain/languages.ts';

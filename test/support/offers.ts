@@ -1,6 +1,6 @@
 // A scripted offer: one engine that can do everything, or what a test specifies, for a list of languages.
 import { capabilitiesOf, EngineOffer, EngineRoute } from './door/terms.ts';
-import type { EngineCapabilities } from '../../src/domain/engine-offer.ts';
+import type { EngineCapabilities } from '../../src/domain/translation-options.ts';
 import type { EngineOffers } from '../../src/domain/engine-offer.ts';
 import type { Languages } from '../../src/domain/languages.ts';
 

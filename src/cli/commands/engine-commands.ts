@@ -1,12 +1,10 @@
 // lingate engine check and route: whether replicas translate; where a request would go, and why.
 import type { ReplicaReport, RouteQuestion, RouteReport } from '../../app/check-replicas.ts';
 import type { Config } from '../../config/config.ts';
-import { lackText } from '../../domain/engine-offer.ts';
+import { FORMALITIES, NOTHING_CHOSEN, WANTS } from '../../domain/translation-options.ts';
+import type { TextFormat } from '../../domain/translation-options.ts';
 import type { ExplainedEngine } from '../../domain/engine-offer.ts';
 import { Languages } from '../../domain/languages.ts';
-import { FORMALITIES } from '../../domain/translate-request.ts';
-import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
-import type { TextFormat } from '../../domain/translation-options.ts';
 import { CommandFailure, ENGINE_FLAGS, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { textTable } from '../printed.ts';
@@ -71,7 +69,7 @@ function shown(text: string): string {
 function reasonText(because: NonNullable<ExplainedEngine['because']>): string {
   if (because === 'rule') return 'left out: the rule does not name it';
   if (because === 'behind') return 'not reached: the two attempts go to engines before it';
-  return `left out: ${because === 'pair' ? 'does not offer the pair' : lackText(because)}`;
+  return `left out: ${because === 'pair' ? 'does not offer the pair' : WANTS[because].lack}`;
 }
 
 export const engineRoute: Command = {

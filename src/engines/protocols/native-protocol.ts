@@ -1,13 +1,12 @@
 // Lingate's own engine protocol: one POST with all texts, one answer with all translations.
 import { isLarge, wholeObject } from '../../domain/entries-text.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
-import { namedOptions } from '../../domain/translation-options.ts';
+import { NAMED_CAN, namedOptions } from '../../domain/translation-options.ts';
 import type { Attempt, EngineProtocol, EngineResponse, EngineWork } from '../../ports/engine.ts';
 import { headersOf, translationsOf, trialBy, unusable } from './json-call.ts';
 
 export const nativeProtocol: EngineProtocol = {
-  // All options but `style` are sent, because the operator's own engine supports them.
-  can: { formats: ['text', 'html', 'xml'] },
+  can: NAMED_CAN,
   trial: (wire) => trialBy(wire, '/translate', { body: '{"text":[]}' }),
   attempt(work, wire) {
     const { glossary } = work.options;

@@ -1,6 +1,6 @@
 // What tests at the boundary say in the gateway's own terms: keys, plans, money, days, windows, rules, addresses.
 export { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
-export { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
+export { capabilitiesOf, TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts';
 export { EngineOffer, EngineRoute } from '../../../src/domain/engine-offer.ts';
 export { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 export { eventRules, NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
@@ -9,7 +9,6 @@ export { toMicro } from '../../../src/domain/money.ts';
 export { DAY_MS } from '../../../src/domain/period.ts';
 export { limitsOf } from '../../../src/domain/plan.ts';
 export { sqlitePathOf } from '../../../src/domain/store-url.ts';
-export { TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts';
 export { dayOfDate, daysOfMonth, monthOf } from '../../../src/domain/usage-days.ts';
 export { WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
 export { isLoopback } from '../../../src/config/network-address.ts';

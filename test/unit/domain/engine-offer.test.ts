@@ -1,12 +1,11 @@
 // What several engines offer: the lists, the engines for each request, and what none of them supports.
 import { describe, expect, test } from 'vitest';
-import type { EngineCapabilities } from '../../../src/domain/engine-offer.ts';
-import { lackOf, offersOf, wantsOf } from '../../../src/domain/engine-offer.ts';
+import type { EngineCapabilities, TranslationOptions } from '../../../src/domain/translation-options.ts';
+import { lackOf, offersOf } from '../../../src/domain/engine-offer.ts';
+import { NOTHING_CHOSEN, wantsOf } from '../../../src/domain/translation-options.ts';
 import type { EngineOffer, OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import type { RoutingRule } from '../../../src/domain/engine-routing.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
-import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
-import type { TranslationOptions } from '../../../src/domain/translation-options.ts';
 import { UNABLE } from '../../support/offers.ts';
 
 const TABLE: LanguageTable = {

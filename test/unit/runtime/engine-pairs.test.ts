@@ -1,6 +1,6 @@
 // The pairs that engines report: requested at the start, every ten minutes and after a reload, without any request waiting for it.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
+import { capabilitiesOf } from '../../../src/domain/translation-options.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
 import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
 import type { LogFields } from '../../../src/ports/log.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Exchange } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { chargeSlot, judgeAgainSlot, planSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
-import { capabilitiesOf } from '../../../src/domain/engine-offer.ts';
+import { capabilitiesOf } from '../../../src/domain/translation-options.ts';
 import { offersOf } from '../../../src/domain/engine-offer.ts';
 import type { EngineOffers, OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import { readStep } from '../../../src/steps/translate.ts';
