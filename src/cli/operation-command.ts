@@ -5,7 +5,7 @@ import { allRows } from '../admin/listing.ts';
 import type { RowPart } from '../admin/listing.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import { changes, inPath, noId, pathOf, RefusedError } from '../admin/operation.ts';
-import type { AskedBefore, AdminOperation, OperationRefusal } from '../admin/operation.ts';
+import type { AskedBefore, AdminOperation } from '../admin/operation.ts';
 import { matchingTeam } from '../admin/operations/team-search.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import { CommandFailure, UsageError } from './command.ts';
@@ -13,7 +13,7 @@ import type { Command, CommandContext, Flag, Flags } from './command.ts';
 import { confirm, readKey, requireConfirmable, YES, YES_COSTLIER } from './asked.ts';
 import { askGateway, GATEWAY_FLAGS } from './running-gateway.ts';
 import { printList, recordText } from './printed.ts';
-import { failureOf, flagOf, printChange, withAdmin } from './with-store.ts';
+import { printChange, withAdmin } from './with-store.ts';
 
 /** Where each flag of a command belongs: the member, and the value that a switch stands for. */
 interface FlagOf {
@@ -48,29 +48,25 @@ export function commandOf(one: AdminOperation): Command {
         throw new UsageError(`one of ${one.needs.map((name) => `--${name}`).join(', ')} is missing`);
       const typedIn = secret === undefined || sent.texts.size > 0 ? {} : { [secret]: await readKey(context) };
       const members = await withTeamIds({ ...sent.members, ...typedIn }, fields, context);
-      const input = await refusedAs(
-        (refusal) => wrong(refusal, one, sent),
-        async () => checked(one, members, context.io.nowMs()),
-      );
+      const input = checkedInput(one, members, sent, context.io.nowMs());
       if (one.asking !== undefined) requireConfirmable(context, one.asking);
       if (one.ofGateway === true) return printList(one, context, input, rowsOfGateway(one, context, input));
-      await refusedAs(
-        (refusal) => failureOf(refusal, fields),
-        async () => {
-          one.judgeByPlans?.((await context.config()).plans, input);
-          await withAdmin(context, (on) => runOn(one, on, context, input));
-        },
-      );
+      try {
+        one.judgeByPlans?.((await context.config()).plans, input);
+        await withAdmin(context, (on) => runOn(one, on, context, input));
+      } catch (error) {
+        throw error instanceof RefusedError ? new CommandFailure(flagWords(error.message, fields)) : error;
+      }
     },
   };
 }
 
-/** Does the work; a refusal becomes an error for people. */
-async function refusedAs<T>(errorOf: (refusal: OperationRefusal) => Error, work: () => Promise<T>): Promise<T> {
+/** What is wrong with it is a wrong use of the command, unless it is an id. */
+function checkedInput(one: AdminOperation, members: GivenMembers, sent: Sent, nowMs: number): GivenMembers {
   try {
-    return await work();
+    return checked(one, members, nowMs);
   } catch (error) {
-    throw error instanceof RefusedError ? errorOf(error.refusal) : error;
+    throw error instanceof RefusedError ? wrong(error, one, sent) : error;
   }
 }
 
@@ -147,19 +143,27 @@ async function withTeamIds(members: GivenMembers, fields: InputFields, context: 
 }
 
 /** Names the flag, and its value where the words do not. */
-function wrong(fault: OperationRefusal, one: AdminOperation, { texts, operands }: Sent): Error {
-  if (fault.code === 'not_found') return new CommandFailure(fault.named ?? fault.words);
+function wrong({ message, refusal }: RefusedError, one: AdminOperation, { texts, operands }: Sent): Error {
+  if (refusal.code === 'not_found') return new CommandFailure(message);
   const fields = fieldsOf(one);
-  const [member = '', at] = (fault.field ?? '').split('.');
-  const words = wordsWith(fault.words, (name) => `--${flagOf(name, fields)}`);
+  const [member = '', at] = (refusal.field ?? '').split('.');
+  const words = flagWords(refusal.words, fields);
   if (member === '' || member === 'body') return new UsageError(words);
-  const name = operands.includes(member) ? fields.get(member)!.given?.value : `--${flagOf(member, fields)}`;
-  const kind = fields.get(member)?.given?.record;
-  if (kind !== undefined && texts.has(member)) return new CommandFailure(noId(kind, texts.get(member)![0]!).named);
-  const given = at === undefined ? undefined : texts.get(member)?.[Number(at)];
-  return new UsageError(
-    [name, given === undefined || words.startsWith('"') ? undefined : JSON.stringify(given), words].filter(Boolean).join(' '),
-  );
+  const given = fields.get(member)?.given;
+  const text = texts.get(member)?.[Number(at ?? 0)];
+  if (given?.record !== undefined && text !== undefined) return new CommandFailure(noId(given.record, text).named);
+  const name = operands.includes(member) ? given?.value : `--${flagOf(member, fields)}`;
+  // Of a list the words are about one entry.
+  const which = at === undefined || text === undefined || words.startsWith('"') ? undefined : JSON.stringify(text);
+  return new UsageError([name, which, words].filter(Boolean).join(' '));
+}
+
+function flagWords(words: string, fields: InputFields): string {
+  return wordsWith(words, (name) => `--${flagOf(name, fields)}`);
+}
+
+function flagOf(member: string, fields: InputFields): string {
+  return fields.get(member)?.given?.flag ?? member.replaceAll('_', '-');
 }
 
 async function runOn(one: AdminOperation, on: OperationContext, context: CommandContext, input: GivenMembers): Promise<void> {
@@ -182,11 +186,9 @@ function onePart(rows: readonly unknown[]): readonly RowPart[] {
 
 /** A script that lost its terminal must not change what a person would be asked about. */
 async function confirmed(one: AdminOperation, asked: AskedBefore, context: CommandContext): Promise<void> {
-  if (!context.io.asks) {
-    const otherwise = one.instead === undefined ? '' : `, or ${wordsWith(one.instead, (name) => `--${flagOf(name, fieldsOf(one))}`)}`;
-    throw new UsageError(`nothing was changed: ${lower(asked.does).replace(/\.$/, '')}; use --yes as well${otherwise}`);
-  }
-  await confirm(context, asked);
+  if (context.io.asks) return confirm(context, asked);
+  const otherwise = one.instead === undefined ? '' : `, or ${flagWords(one.instead, fieldsOf(one))}`;
+  throw new UsageError(`nothing was changed: ${lower(asked.does).replace(/\.$/, '')}; use --yes as well${otherwise}`);
 }
 
 /** At a terminal. */

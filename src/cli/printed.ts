@@ -7,32 +7,23 @@ import type { RowPart } from '../admin/listing.ts';
 import type { AdminOperation, Cell } from '../admin/operation.ts';
 import { amountText } from '../domain/money.ts';
 import { CommandFailure } from './command.ts';
-import type { CommandContext, Io } from './command.ts';
+import type { CommandContext } from './command.ts';
 
-/** A table whose rows are not all known yet: columns are as wide as the cells so far. */
-class GrowingTable {
-  readonly #head: readonly string[];
-  readonly #areFigures: readonly boolean[];
-  #widths: readonly number[] | undefined;
-
-  /** Columns of figures are aligned to the right. */
-  constructor(head: readonly string[], areFigures: readonly boolean[] = []) {
-    this.#head = head.map((one) => one.toUpperCase());
-    this.#areFigures = areFigures;
-  }
-
+/** Writes a table whose rows are not all known yet: columns are as wide as the cells so far. */
+function growingTable(head: readonly string[], isFigures: (column: number) => boolean) {
+  let widths: readonly number[] | undefined;
   /** The rows, each with a line feed, below the head if they are the first. */
-  lines(rows: readonly (readonly string[])[]): string {
-    const isFirst = this.#widths === undefined;
-    const before = this.#widths ?? this.#head.map(widthOf);
-    const widths = before.map((width, column) => rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), width));
-    this.#widths = widths;
+  return (more: readonly (readonly string[])[]): string => {
+    const rows = widths === undefined ? [head.map((one) => one.toUpperCase()), ...more] : more;
+    const before = widths ?? head.map(() => 0);
+    const wide = before.map((width, column) => rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), width));
+    widths = wide;
     const padded = (cell: string, column: number): string => {
-      const space = ' '.repeat(widths[column]! - widthOf(cell));
-      return this.#areFigures[column] === true ? space + cell : cell + space;
+      const space = ' '.repeat(wide[column]! - widthOf(cell));
+      return isFigures(column) ? space + cell : cell + space;
     };
-    return (isFirst ? [this.#head, ...rows] : rows).map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
-  }
+    return rows.map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
+  };
 }
 
 /** The number of characters that people see: `é` is one, however it is encoded. */
@@ -46,7 +37,7 @@ function widthOf(cell: string): number {
 let graphemes: Intl.Segmenter | undefined;
 
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return new GrowingTable(head).lines(rows).trimEnd();
+  return growingTable(head, () => false)(rows).trimEnd();
 }
 
 /** One line per member: its name in plain words, and its value. */
@@ -58,14 +49,13 @@ export function labelled(members: Readonly<Record<string, string | number>>): st
 
 /** A record by the names of its members, and what is below it. */
 export function recordText(one: AdminOperation, value: unknown, nowMs: number): string {
-  const columns = columnsOf(one).map(({ head, cell }) => [head.toLowerCase(), shown(cell(value as never, nowMs), nowMs)] as const);
-  const facts =
+  const cells: readonly (readonly [string, Cell])[] =
     one.facts === undefined
-      ? columns
-      : Object.entries(one.facts(value)).flatMap(([name, cell]) => (cell === undefined ? [] : [[name, shown(cell, nowMs)] as const]));
+      ? columnsOf(one).map(({ head, cell }) => [head.toLowerCase(), cell(value as never, nowMs) ?? '-'])
+      : Object.entries(one.facts(value)).filter(([, cell]) => cell !== undefined);
   const below = one.below?.rows(value, nowMs).map((row) => row.map((cell) => shown(cell, nowMs))) ?? [];
   const parts = [
-    facts.length === 0 ? undefined : labelled(Object.fromEntries(facts)),
+    cells.length === 0 ? undefined : labelled(Object.fromEntries(cells.map(([name, cell]) => [name, shown(cell, nowMs)]))),
     below.length === 0 ? one.below?.none : textTable(one.below!.heads, below),
   ];
   return parts.filter((part) => part !== undefined).join('\n\n');
@@ -84,9 +74,8 @@ interface RowWriter {
 }
 
 function writerFor(one: AdminOperation, context: CommandContext, input: GivenMembers): RowWriter {
-  const { io, json } = context;
   const { file, missing: beside } = one.listing ?? {};
-  if (json) {
+  if (context.json) {
     let separator = '\n';
     return {
       head: `{"${one.list}":[`,
@@ -100,17 +89,17 @@ function writerFor(one: AdminOperation, context: CommandContext, input: GivenMem
   }
   if (file !== undefined && context.on('csv')) return { ...csvOf(file.columns(input)), end: () => '' };
   const columns = columnsOf(one, input);
-  const table = new GrowingTable(
+  const table = growingTable(
     columns.map(({ head }) => head),
-    columns.map(({ holds }) => holds === 'figures'),
+    (column) => columns[column]!.holds === 'figures',
   );
   const totals = file?.totals?.();
   return {
     head: '',
     lines(rows) {
       totals?.add(rows);
-      const nowMs = io.nowMs();
-      return table.lines(rows.map((row) => columns.map(({ cell }) => shown(cell(row as never, nowMs), nowMs))));
+      const nowMs = context.io.nowMs();
+      return table(rows.map((row) => columns.map(({ cell }) => shown(cell(row as never, nowMs), nowMs))));
     },
     end: (isEmpty) => (isEmpty ? `${one.none ?? 'There are none.'}\n` : (totals?.text() ?? '')),
   };
@@ -125,7 +114,7 @@ export async function printList(
 ): Promise<void> {
   const { io } = context;
   const writer = writerFor(one, context, input);
-  const progress = new Progress(io, context.name);
+  const progress = progressOn(context);
   let [began, isEmpty] = [false, true];
   const missing: string[] = [];
   try {
@@ -154,37 +143,21 @@ const LINE_TEAMS = 25_000;
 const TERMINAL_MS = 200;
 
 /** A counter of teams at a terminal that shows nothing else, otherwise a line now and then. */
-class Progress {
-  readonly #io: Io;
-  readonly #command: string;
-  #shownAtMs: number;
-  #lines = 0;
-  #counted = '';
-
-  constructor(io: Io, command: string) {
-    this.#io = io;
-    this.#command = command;
-    this.#shownAtMs = io.nowMs();
-  }
-
-  show(teams: number): void {
-    if (!this.#io.watched) {
-      const lines = Math.floor(teams / LINE_TEAMS);
-      if (lines > this.#lines) this.#io.err(`lingate ${this.#command}: ${teams} teams\n`);
-      this.#lines = lines;
-      return;
-    }
-    const nowMs = this.#io.nowMs();
-    if (this.#io.shown || nowMs - this.#shownAtMs < TERMINAL_MS) return;
-    this.#shownAtMs = nowMs;
-    this.#counted = `${teams} teams`;
-    this.#io.err(`\r${this.#counted}`);
-  }
-
-  /** Clears the counter. */
-  end(): void {
-    if (this.#counted !== '') this.#io.err(`\r${' '.repeat(this.#counted.length)}\r`);
-  }
+function progressOn({ io, name }: CommandContext) {
+  let [shownAtMs, lines, counted] = [io.nowMs(), 0, ''];
+  return {
+    show(teams: number): void {
+      if (!io.watched) {
+        if (Math.floor(teams / LINE_TEAMS) > lines) io.err(`lingate ${name}: ${teams} teams\n`);
+        lines = Math.floor(teams / LINE_TEAMS);
+      } else if (!io.shown && io.nowMs() - shownAtMs >= TERMINAL_MS) {
+        [shownAtMs, counted] = [io.nowMs(), `${teams} teams`];
+        io.err(`\r${counted}`);
+      }
+    },
+    /** Clears the counter. */
+    end: () => counted !== '' && io.err(`\r${' '.repeat(counted.length)}\r`),
+  };
 }
 
 function shown(cell: Cell, nowMs: number): string {
@@ -223,8 +196,7 @@ function shown(cell: Cell, nowMs: number): string {
 
 /** `balance_minor 700 -> 200, reason "…"`. */
 function changesText({ before, after }: Extract<Cell, { kind: 'changes' }>): string {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const members = names.map((name) => {
+  const members = Object.keys({ ...before, ...after }).map((name) => {
     const [was, is] = [before[name], after[name]].map((value) => (value === undefined ? undefined : JSON.stringify(value)));
     return was === undefined ? `${name} ${is}` : `${name} ${was} -> ${is ?? 'none'}`;
   });

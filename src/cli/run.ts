@@ -41,7 +41,11 @@ async function runWords(argv: readonly string[], io: Io): Promise<number> {
     io.err(helpOfAll(await commandsOf()));
     return WRONG_USAGE;
   }
-  if (first === '--version') return printed(io, `${versionOf()}\n${await libraries()}\n`);
+  if (first === '--version') {
+    // Imported on demand, because no other command needs it.
+    const { describeUwsBuild } = await import('../app/http-library.ts');
+    return printed(io, `${versionOf()}\n${await describeUwsBuild()}\nNode ${process.versions.node}\n`);
+  }
   if (!HELP.includes(first)) return findAndRun(argv, io);
   return first === 'help' && rest.length > 0
     ? runWords([...rest, '--help'], io)
@@ -55,25 +59,18 @@ function printed(io: Io, text: string): number {
 
 async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', second = ''] = argv;
-  const title = `lingate ${first}`;
   const commands = await commandsOf(first);
+  const named = (name: string) => commands.find((one) => one.name === name);
   const group = commands.filter(({ name }) => name !== first);
-  const found = group.find(({ name }) => name === `${first} ${second}`);
-  if (found !== undefined) return runOne(found, argv.slice(2), io);
-  const single = commands.find(({ name }) => name === first);
-  const words = wordsOf(first, group);
+  const words = group.map(({ name }) => name.slice(first.length + 1));
+  const [whole, single] = [named(`${first} ${second}`), named(first)];
+  if (whole !== undefined) return runOne(whole, argv.slice(2), io);
   // Some words are both a command and a group: `usage TEAM`, `usage export`.
   if (single !== undefined && (second.startsWith('-') || nearest(second, words) === undefined))
     return runOne(single, argv.slice(1), io, group);
-  if (single !== undefined) return wrong(io, title, unknown(second, words));
-  if (group.length === 0) return wrong(io, 'lingate', unknown(first, FIRST_WORDS));
-  if (HELP.includes(second)) return printed(io, typed(helpOfGroup(first, group), io.env));
-  return wrong(io, title, second === '' ? `a command is missing; use one of ${words.join(', ')}` : unknown(second, words));
-}
-
-/** The second words of a group's commands. */
-function wordsOf(first: string, group: readonly ListedCommand[]): string[] {
-  return group.map(({ name }) => name.slice(first.length + 1));
+  if (commands.length === 0) return wrong(io, 'lingate', unknown(first, FIRST_WORDS));
+  if (single === undefined && HELP.includes(second)) return printed(io, typed(helpOfGroup(first, group), io.env));
+  return wrong(io, `lingate ${first}`, second === '' ? `a command is missing; use one of ${words.join(', ')}` : unknown(second, words));
 }
 
 /** `more` are the commands that begin with the same word. */
@@ -119,15 +116,7 @@ function unknown(word: string, known: readonly string[]): string {
   return `unknown command ${JSON.stringify(word)}; ${nearby === undefined ? `the commands are ${known.join(', ')}` : `did you mean ${nearby}?`}`;
 }
 
-/** The HTTP libraries of the two listeners, with their versions. */
-async function libraries(): Promise<string> {
-  // Imported on demand, because no other command needs it.
-  const { describeUwsBuild } = await import('../app/http-library.ts');
-  return `${await describeUwsBuild()}\nNode ${process.versions.node}`;
-}
-
 function contextOf(name: string, command: Command, { operands, values }: Arguments, io: Io): CommandContext {
-  const text = (flag: string): string | undefined => values.get(flag)?.[0];
   const json = values.has('json');
   let warned = command.logsWarnings === true;
   let files: FileSet | undefined;
@@ -137,7 +126,7 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
     const { FileSet: Files } = await import('../config/file-set.ts');
     const flags = { ...Object.fromEntries([...values].map(([flag, given]) => [flag, given[0]])), 'engine-url': values.get('engine-url') };
     files = new Files(files);
-    return loadConfig({ file: text('config'), env: io.env, flags, files });
+    return loadConfig({ file: values.get('config')?.[0], env: io.env, flags, files });
   };
   return {
     io,
@@ -145,7 +134,7 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
     command,
     json,
     operands,
-    text,
+    text: (flag) => values.get(flag)?.[0],
     texts: (flag) => values.get(flag),
     on: (flag) => values.has(flag),
     async config() {

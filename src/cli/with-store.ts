@@ -1,12 +1,10 @@
-// Opens the configured store for a command, and turns refusals of its operations into error
-// messages; has plugins delete what they share.
+// Opens the configured store for a command, and prints what was changed in it; has plugins delete
+// what they share.
 import { hostname, userInfo } from 'node:os';
-import { placeText, wordsWith } from '../admin/input.ts';
-import type { InputFields } from '../admin/input.ts';
 import { OperationContext } from '../admin/operation-context.ts';
 import type { AdminOptions } from '../admin/operation-context.ts';
 import { membersBeside, replicatedWarning } from '../admin/operation.ts';
-import type { Done, OperationRefusal } from '../admin/operation.ts';
+import type { Done } from '../admin/operation.ts';
 import type { Config } from '../config/config.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { NoStoreError } from '../domain/store-unavailable.ts';
@@ -102,16 +100,6 @@ function userName(): string {
     // A user id without a name, as in many containers.
     return String(process.getuid?.() ?? 'unknown');
   }
-}
-
-export function failureOf({ field, words, named }: OperationRefusal, fields: InputFields): CommandFailure {
-  const said = wordsWith(named ?? words, (name) => `--${flagOf(name, fields)}`);
-  const isFlag = named === undefined && field !== undefined && fields.get(field)?.given?.flag !== undefined;
-  return new CommandFailure(isFlag ? `--${placeText(flagOf(field, fields))} ${said}` : said);
-}
-
-export function flagOf(member: string, fields: InputFields): string {
-  return fields.get(member)?.given?.flag ?? member.replaceAll('_', '-');
 }
 
 /** Prints a change that was made, with its warnings. */

@@ -148,7 +148,7 @@ function untilText(at: string): string {
 const CHANGES_SHOWN = 2;
 
 function changesText({ before, after }: Extract<Cell, { kind: 'changes' }>): Html | string {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const names = Object.keys({ ...before, ...after });
   if (names.length === 0) return '–';
   const list = (some: readonly string[]): Html =>
     html`<ul class="changes">
