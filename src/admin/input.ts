@@ -130,16 +130,6 @@ function matches(schema: TSchema, value: unknown): boolean {
   return faultsOf(schema, value).length === 0;
 }
 
-/** A place within the input, as the API writes it: `limits[1].per`. */
-export function placeText(field: string): string {
-  return field
-    .split('.')
-    .reduce(
-      (place, part) => (/^\d+$/.test(part) ? `${place}[${part}]` : place === '' ? shownWord(part) : `${place}.${shownWord(part)}`),
-      '',
-    );
-}
-
 /** `words` with the names of members as a front calls them. */
 export function wordsWith(words: string, nameOf: (member: string) => string): string {
   return words.replaceAll(/\{(\w+)\}/g, (_braces, name: string) => nameOf(name));
@@ -148,7 +138,9 @@ export function wordsWith(words: string, nameOf: (member: string) => string): st
 /** For a problem document, or above a form: one sentence. */
 export function detailOf({ field, words }: OperationRefusal): string {
   const said = wordsWith(words, (name) => name);
-  if (field !== undefined) return `${placeText(field)}: ${said}.`;
+  // A place within the input: `limits[1].per`.
+  const place = field?.split('.').map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : `${at === 0 ? '' : '.'}${shownWord(part)}`));
+  if (place !== undefined) return `${place.join('')}: ${said}.`;
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
 }
 

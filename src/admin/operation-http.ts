@@ -25,6 +25,7 @@ export interface AdminRoute {
   readonly answer?: TSchema;
   /** Query parameters with their descriptions. */
   readonly query?: Readonly<Record<string, string>>;
+  /** With all that the route takes. */
   readonly operation: AdminOperation;
 }
 
@@ -58,39 +59,29 @@ const FORMAT = {
   format: Type.Optional(Type.Enum(['json', 'csv'], { type: 'string', description: 'json (the default) or csv, which has all rows.' })),
 };
 
-/** The operation with all that its route takes. */
-function paged(one: AdminOperation): AdminOperation {
-  const taken = forPrograms(one);
-  return one.listing === undefined
-    ? taken
-    : { ...taken, input: Type.Object({ ...taken.input.properties, ...PAGE, ...(one.listing.file && FORMAT) }, closed) };
-}
-
 export function routeOf(one: AdminOperation): AdminRoute {
+  const { listing, clears = [], status = 200 } = one;
   const method = methodOf(one) as AdminRoute['method'];
-  const rest = [...fieldsOf(paged(one))].filter(([name]) => !inPath(one).includes(name));
+  const taken = forPrograms(one);
+  const input =
+    listing === undefined ? taken.input : Type.Object({ ...taken.input.properties, ...PAGE, ...(listing.file && FORMAT) }, closed);
+  const rest = Object.entries(input.properties).filter(([name]) => !inPath(one).includes(name));
   const isBody = method !== 'GET' && method !== 'DELETE';
-  const query = Object.fromEntries(rest.map(([name, { description = '' }]) => [name, description]));
+  const described = rest.map(([name, schema]) => [name, schema, (schema as InputField).description ?? ''] as const);
+  const removable = described.map(([name, schema, about]) => [
+    name,
+    clears.includes(name) ? Type.Optional(orNull(schema, `${about} \`null\` removes it.`)) : schema,
+  ]);
   return {
     id: one.id,
     method,
     path: pathOf(one),
-    operation: one,
-    body: isBody && rest.length > 0 ? bodyOf(one) : undefined,
-    query: isBody || rest.length === 0 ? undefined : query,
-    status: one.status ?? 200,
-    answer: one.status === 204 ? undefined : answerOf(one),
+    operation: { ...taken, input },
+    body: isBody && rest.length > 0 ? Type.Object(Object.fromEntries(removable) as TProperties, closed) : undefined,
+    query: isBody || rest.length === 0 ? undefined : Object.fromEntries(described.map(([name, , about]) => [name, about])),
+    status,
+    answer: status === 204 ? undefined : answerOf(one),
   };
-}
-
-function bodyOf(one: AdminOperation): TObject {
-  const { clears = [] } = one;
-  const members = Object.entries(forPrograms(one).input.properties).filter(([name]) => !inPath(one).includes(name));
-  const shown = members.map(([name, schema]) => {
-    const { description = '' } = schema as InputField;
-    return [name, clears.includes(name) ? Type.Optional(orNull(schema, `${description} \`null\` removes it.`)) : schema] as const;
-  });
-  return Type.Object(Object.fromEntries(shown), { additionalProperties: false });
 }
 
 function answerOf(one: AdminOperation): TSchema {
@@ -119,13 +110,12 @@ export async function answerTo(
   const nowMs = context.nowMs();
   const misplaced = Object.keys(body).find((name) => Object.hasOwn(segments, name));
   if (misplaced !== undefined) throw new RefusedError(refused(misplaced, 'is in the path, and has no place in the body'));
-  const taken = paged(one);
-  const fields = fieldsOf(taken);
+  const fields = fieldsOf(one);
   const inText = [...Object.entries(segments).map(([name, segment]) => [name, decoded(segment)] as const), ...query];
   // An empty parameter, as a form sends it, counts as absent.
   const texts = inText.filter(([name, sent]) => sent !== '' || name in segments);
   const given = Object.fromEntries(texts.map(([name, sent]) => [name, valueOf(fields.get(name) ?? {}, [sent], nowMs)]));
-  const input: GivenMembers = checked(taken, { ...body, ...given }, nowMs);
+  const input: GivenMembers = checked(one, { ...body, ...given }, nowMs);
   if (one.listing !== undefined) return { input, result: await listed(one, context, input) };
   const result = await one.run!(context, input, attempt);
   return { input, result: one.list === undefined ? result : { ...result, value: { [one.list]: result.value } } };
