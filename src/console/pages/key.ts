@@ -141,7 +141,7 @@ function rotation(form: Html, found: TeamKey, { request, nowMs }: SignedInVisit)
   const step = next === undefined ? 0 : next.lastUsedAtMs === undefined ? 1 : isQuiet(old, nowMs) ? 3 : 2;
   const item = (at: number, title: string, body: Html): Html =>
     html`<li ${at === step ? html` aria-current="step"` : undefined}>
-      <h2 ${at < step ? html` class="done"` : undefined}>${title}${at < step ? html`<span class="unseen"> (done)</span>` : undefined}</h2>
+      <h2>${at < step ? html`<span aria-hidden="true">✓ </span>${title}<span class="unseen"> (done)</span>` : title}</h2>
       ${body}
     </li>`;
   const made =

@@ -52,7 +52,7 @@ function mainOf(overview: Overview, names: TeamNames): Html {
       <h1>Overview</h1>
       <p class="soft" data-part="at">${parts.at}</p>
     </div>
-    <p class="notice problem" role="status" id="trouble" hidden></p>
+    <p class="warning" role="status" id="trouble" hidden></p>
     <div id="live" data-news="${CONSOLE_PREFIX}${NEWS_PATH}" data-sign-in="${CONSOLE_PREFIX}/sign-in">
       ${part('state')} ${part('figures')}
       <section class="charts" id="charts" aria-label="Charts of the last 15 minutes" hidden>
