@@ -1,7 +1,7 @@
 // Lines of invoices: what they have by the kind of plan, to the smallest unit of money.
 import { describe, expect, test } from 'vitest';
 import { OperationContext } from '../../../src/admin/operation-context.ts';
-import { answerTo } from '../../../src/admin/operation-http.ts';
+import { answerTo, routeOf } from '../../../src/admin/operation-http.ts';
 import { INVOICE_COLUMNS, invoiceRow, InvoiceTotals, listInvoices, notClosedText } from '../../../src/admin/operations/invoices.ts';
 import { limitsOf } from '../../../src/domain/plan.ts';
 import type { TeamPage } from '../../../src/ports/team-registry.ts';
@@ -128,7 +128,7 @@ test('teams whose periods have ended and are not closed are counted, each on one
   const pages: unknown[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const query = new URLSearchParams({ month: '2026-11', limit: '2', cursor });
-    const { result } = await answerTo(listInvoices, context, { segments: {}, query, body: {}, attempt: {} });
+    const { result } = await answerTo(routeOf(listInvoices).operation, context, { segments: {}, query, body: {}, attempt: {} });
     const { invoices, next, ...beside } = (result as { readonly value: { invoices: { name: string }[]; next: string | null } }).value;
     pages.push([invoices.map(({ name }) => name), beside]);
     cursor = next;
