@@ -158,13 +158,13 @@ export function resultStep(options: DocumentOptions, { name, headers, find }: Re
 }
 
 async function deliver(x: Exchange, document: DocumentRecord, requested: RequestedResult, options: DocumentOptions): Promise<Outcome> {
-  const { documents, sealer, formats, transfers, slowest, keyRefusal } = options;
+  const { documents, sealer, formats, beginTransfer, slowest, keyRefusal } = options;
   const { once = false, ofKey = false, contentType } = requested;
   const refusal = ofKey ? await keyRefusal(document) : undefined;
   if (refusal !== undefined) return refusal;
   if (document.state === 'error') return failed(document);
   if (document.state !== 'done' || document.resultId === undefined) return NOT_READY;
-  const end = transfers.begin(document);
+  const end = beginTransfer(document);
   if (end === undefined) return OVERLOADED;
   x.set(transferSlot, end);
   const fault = once ? await taken(document, options) : undefined;

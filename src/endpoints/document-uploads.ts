@@ -72,13 +72,13 @@ const collectedSlot = reserveSlot<Buffer>('collected upload');
 const storedSlot = reserveSlot<DocumentRecord>('stored document');
 
 /** The step of an admitted upload. What its sender never learns of is not stored. */
-export function uploadStep({ transfers, bytesMax, slowest, remove }: DocumentOptions, { name, fields, run }: UploadStep): BodyStep {
+export function uploadStep({ beginTransfer, bytesMax, slowest, remove }: DocumentOptions, { name, fields, run }: UploadStep): BodyStep {
   return {
     kind: 'body',
     name,
     headers: [...UPLOAD_HEADERS, 'traceparent'],
     async run(x) {
-      const end = transfers.begin(x.need(keyOwnerSlot));
+      const end = beginTransfer(x.need(keyOwnerSlot));
       if (end === undefined) return OVERLOADED;
       try {
         const body = x.get(collectedSlot) ?? (await collected(x, bytesMax, slowest.ofTeams));
@@ -104,10 +104,10 @@ const UPLOAD_HEADERS = ['content-type', 'content-encoding'] as const;
  * step that reads the upload finds it again.
  */
 export async function collectUpload(x: Exchange, bytesMax: number, options: DocumentOptions): Promise<UploadForm | Refusal> {
-  const { transfers, client, slowest } = options;
+  const { beginTransfer, client, slowest } = options;
   const fault = uploadHeadFault(x.head.headers);
   if (fault !== undefined) return fault;
-  const end = transfers.begin({ address: client.of(x) });
+  const end = beginTransfer({ address: client.of(x) });
   if (end === undefined) return OVERLOADED;
   try {
     const body = await collected(x, bytesMax, slowest.ofUnknown);

@@ -177,13 +177,7 @@ export interface DocumentFolder {
 }
 
 /** Whose file it is; of a sender who is not known yet, the address. */
-export type TransferOwner = { readonly teamId: string } | { readonly address: string };
-
-/** Files that are uploaded or downloaded now. */
-export interface DocumentTransfers {
-  /** Gives the place back; `undefined` if there is none. */
-  begin(owner: TransferOwner): (() => void) | undefined;
-}
+type TransferOwner = { readonly teamId: string } | { readonly address: string };
 
 /** Encrypts files, each with a key of its own. */
 export interface SealsDocuments {
@@ -213,7 +207,8 @@ export interface DocumentOptions {
   /** Takes the request's reservation, which the document has from now on. */
   readonly takeReservation: (x: Exchange) => Reservation | undefined;
   readonly newId: () => string;
-  readonly transfers: DocumentTransfers;
+  /** A file comes in or goes out. Returns what gives its place back; `undefined` if there is none. */
+  readonly beginTransfer: (owner: TransferOwner) => (() => void) | undefined;
   /** The store's clock, and a monotonic one in milliseconds. */
   readonly nowMs: () => number;
   readonly now: () => number;
@@ -225,6 +220,6 @@ export interface DocumentOptions {
   readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
   /** Why a document's key may no longer be used. */
   readonly keyRefusal: (document: DocumentRecord) => Promise<Refusal | undefined>;
-  /** Nobody finds it now, and its reservation goes; not `unlessTranslated` and it is. */
+  /** Nobody finds it now, and its reservation goes; not `unlessTranslated` and it is. Whether there was one. */
   readonly remove: (document: DueDocument, unlessTranslated?: boolean) => Promise<boolean | StoreUnavailable>;
 }

@@ -2,7 +2,7 @@
 // there is of them in all, for metrics.
 import { callerNetwork } from '../domain/client-address.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { DocumentBacklog, DocumentStore, DocumentTransfers, TransferOwner } from '../ports/documents.ts';
+import type { DocumentBacklog, DocumentOptions, DocumentStore } from '../ports/documents.ts';
 
 /** Of one process; and of senders whose key is not known yet. */
 const TRANSFERS_MAX = 16;
@@ -10,33 +10,27 @@ const UNKNOWN_MAX = 8;
 /** Of these a team, or an address, has a quarter at most: others have room beside a slow one. */
 const SHARE = 4;
 
-export class LimitedTransfers implements DocumentTransfers {
+export function limitedTransfers(): DocumentOptions['beginTransfer'] {
   /** How many are open: of all, of unknown senders, and of each team and address. */
-  readonly #open = new Map<string, number>();
-
-  begin(owner: TransferOwner): (() => void) | undefined {
-    const bounds: readonly (readonly [string, number])[] =
-      'teamId' in owner
-        ? [
-            ['all', TRANSFERS_MAX],
-            [`team ${owner.teamId}`, TRANSFERS_MAX / SHARE],
-          ]
-        : [
-            ['all', TRANSFERS_MAX],
-            ['unknown', UNKNOWN_MAX],
-            [`address ${callerNetwork(owner.address)}`, UNKNOWN_MAX / SHARE],
-          ];
-    if (bounds.some(([name, most]) => (this.#open.get(name) ?? 0) >= most)) return undefined;
-    const count = (change: 1 | -1): void => {
-      for (const [name] of bounds) {
-        const left = (this.#open.get(name) ?? 0) + change;
-        if (left > 0) this.#open.set(name, left);
-        else this.#open.delete(name);
-      }
+  const open = new Map<string, number>();
+  const count = (name: string, change: 1 | -1): void => {
+    const left = (open.get(name) ?? 0) + change;
+    if (left > 0) open.set(name, left);
+    else open.delete(name);
+  };
+  return (owner) => {
+    const bounds: Readonly<Record<string, number>> = {
+      all: TRANSFERS_MAX,
+      ...('teamId' in owner
+        ? { [`team ${owner.teamId}`]: TRANSFERS_MAX / SHARE }
+        : { unknown: UNKNOWN_MAX, [`address ${callerNetwork(owner.address)}`]: UNKNOWN_MAX / SHARE }),
     };
-    count(1);
-    return () => count(-1);
-  }
+    if (Object.entries(bounds).some(([name, most]) => (open.get(name) ?? 0) >= most)) return undefined;
+    for (const name of Object.keys(bounds)) count(name, 1);
+    return () => {
+      for (const name of Object.keys(bounds)) count(name, -1);
+    };
+  };
 }
 
 interface PaceOptions {
@@ -57,11 +51,11 @@ const IN_FLIGHT = 16;
 /** A step does not wait for longer, so that a document is done some time. */
 const WAIT_MS_MAX = 2000;
 
-/** Waits before a step while other work goes first; `isHeld` ends it. */
-export async function letTextsGoFirst(isHeld: () => boolean, { inFlight, now, pause }: PaceOptions): Promise<void> {
+/** Waits before a step while other work goes first; `isLost` ends it. */
+export async function letTextsGoFirst(isLost: () => boolean, { inFlight, now, pause }: PaceOptions): Promise<void> {
   const untilMs = now() + WAIT_MS_MAX;
   let isBusy = true;
-  while (isBusy && isHeld()) {
+  while (isBusy && !isLost()) {
     const beganAtMs = now();
     if (beganAtMs >= untilMs) return;
     await pause(STEP_MS);
@@ -71,28 +65,19 @@ export async function letTextsGoFirst(isHeld: () => boolean, { inFlight, now, pa
 
 const EVERY_MS = 5000;
 
-export class DocumentWatch {
-  readonly #documents: Pick<DocumentStore, 'backlog'>;
-  readonly #looks: NodeJS.Timeout;
-  #latest: DocumentBacklog = { open: 0, oldestMs: 0, bytes: 0 };
-
-  constructor(documents: Pick<DocumentStore, 'backlog'>) {
-    this.#documents = documents;
-    this.#looks = setInterval(() => void this.look(), EVERY_MS).unref();
-    void this.look();
-  }
-
-  /** As of the last look that the store has answered. */
-  get latest(): DocumentBacklog {
-    return this.#latest;
-  }
-
-  async look(): Promise<void> {
-    const found = await this.#documents.backlog();
-    if (!isUnavailable(found)) this.#latest = found;
-  }
-
-  close(): void {
-    clearInterval(this.#looks);
-  }
+/** `latest`: as of the last look that the store has answered. */
+export function watchBacklog(documents: Pick<DocumentStore, 'backlog'>): { readonly latest: DocumentBacklog; readonly close: () => void } {
+  let latest: DocumentBacklog = { open: 0, oldestMs: 0, bytes: 0 };
+  const look = async (): Promise<void> => {
+    const found = await documents.backlog();
+    if (!isUnavailable(found)) latest = found;
+  };
+  const looks = setInterval(() => void look(), EVERY_MS).unref();
+  void look();
+  return {
+    get latest() {
+      return latest;
+    },
+    close: () => clearInterval(looks),
+  };
 }

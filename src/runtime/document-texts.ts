@@ -1,25 +1,15 @@
 // Translates a document's texts in parts, as a request's: engines, glossaries, memory, batches.
-import type { Exchange } from '../core/exchange.ts';
+import { Exchange, NO_CALLER } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { nextTurn } from '../core/turns.ts';
+import { compileRoute } from '../core/route.ts';
+import { nextTurn, partsForTurns } from '../core/turns.ts';
 import { countCharacters } from '../domain/characters.ts';
+import { chargedCharacters, chargeSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
 import type { DocumentText } from '../ports/document-formats.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
-
-export interface DocumentTextsOptions {
-  readonly services: Pick<GatewayServices, 'translate' | 'refusalFor'>;
-  /** A fresh exchange for each part, on behalf of the document's key. */
-  readonly exchange: () => Exchange;
-  /** What the part's plugins have spared. */
-  readonly sparedBy: (x: Exchange) => number;
-  /** Waits as long as other work goes first. A refusal ends the document's work. */
-  readonly turn: () => Promise<Refusal | undefined>;
-  /** No more exchanges are made. */
-  readonly ended: () => void;
-}
 
 interface TranslatedTexts {
   readonly kind: 'texts';
@@ -28,37 +18,42 @@ interface TranslatedTexts {
   readonly spared: number;
 }
 
+const ROUTE = compileRoute({ method: 'POST', path: '/v1/documents', takesBody: false, steps: [] });
+/** More characters than a part has: what is missing at its end was spared. */
+const COUNTED = 1_000_000_000;
+
+/** A part of a document as a request of its key, which nobody waits for. */
+export function partOf(document: DocumentRecord, plan: string, { id, nowMs }: { readonly id: string; readonly nowMs: number }): Exchange {
+  const { keyId, teamId, traceparent, glossaryId, sourceLang = '', targetLang, glossaryByBase: byBase = false } = document;
+  const headers: Record<string, string> = traceparent === undefined ? {} : { traceparent };
+  const x = new Exchange(id, { method: 'POST', path: ROUTE.path, query: '', headers }, NO_CALLER, ROUTE, nowMs);
+  x.set(keyOwnerSlot, { keyId, teamId, mode: 'live' });
+  x.set(planSlot, plan);
+  const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang, targetLang, byBase };
+  x.set(chargeSlot, { characters: undefined, reserve: false, glossary, refusal: undefined });
+  x.set(requestStatsSlot, { ...NO_STATS, characters: COUNTED, canSpare: true });
+  return x;
+}
+
 /** As many as a request may have. */
 const TEXTS_MAX = 50;
 const PART_CHARACTERS = 8000;
-/** In one turn, about a millisecond: UTF-16 units, of which each text counts for some more. */
-const TURN_UNITS = 50_000;
-const TEXT_UNITS = 20;
 const MARKUP = /(<[^>]*>)/;
 const ENTITIES: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'", '&amp;': '&' };
 const ESCAPES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;' };
 
+/** `nextPart` waits until the document may go on, and makes the request of the next part. */
 export async function translateTexts(
   texts: readonly DocumentText[],
-  document: DocumentRecord,
-  options: DocumentTextsOptions,
+  { sourceLang, targetLang, formality, glossaryId }: DocumentRecord,
+  { translate, refusalFor }: Pick<GatewayServices, 'translate' | 'refusalFor'>,
+  nextPart: () => Promise<Exchange | Refusal>,
 ): Promise<TranslatedTexts | Refusal> {
-  try {
-    return await translated(texts, document, options);
-  } finally {
-    options.ended();
-  }
-}
-
-async function translated(
-  texts: readonly DocumentText[],
-  document: DocumentRecord,
-  options: DocumentTextsOptions,
-): Promise<TranslatedTexts | Refusal> {
-  const { sourceLang, targetLang, formality } = document;
   const plain: TranslationOptions = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality };
   const xml: TranslationOptions = { ...plain, format: 'xml' };
-  const takesXml = options.services.refusalFor(options.exchange(), xml, document.glossaryId !== undefined) === undefined;
+  let x = await nextPart();
+  if ('problem' in x) return x;
+  const takesXml = refusalFor(x, xml, glossaryId !== undefined) === undefined;
   const pieces: (readonly Piece[])[] = [];
   const sent: readonly (readonly [TranslationOptions, Piece[]])[] = [
     [plain, []],
@@ -70,21 +65,15 @@ async function translated(
     for (const piece of ofText) if (!piece.isFixed) sent[piece.isXml ? 1 : 0]![1].push(piece);
   });
   let spared = 0;
-  for (const [chosen, ofKind] of sent) {
+  for (const [options, ofKind] of sent) {
     for (const part of partsOf(ofKind)) {
-      const refusal = await options.turn();
-      if (refusal !== undefined) return refusal;
-      const x = options.exchange();
-      const order = {
-        text: part.map(({ text }) => text),
-        options: chosen,
-        glossaryId: document.glossaryId,
-        charged: part.map(chargedFor),
-      };
-      const answer = await options.services.translate(x, order);
+      x = await nextPart();
+      if ('problem' in x) return x;
+      const order = { text: part.map(({ text }) => text), options, glossaryId, charged: part.map(chargedFor) };
+      const answer = await translate(x, order);
       if (answer.kind !== 'translated') return answer;
       for (const [i, piece] of part.entries()) piece.translation = answer.translations[i]!.text;
-      spared += options.sparedBy(x);
+      spared += COUNTED - chargedCharacters(x);
     }
   }
   const done: string[] = [];
@@ -105,16 +94,10 @@ function countText(text: DocumentText): number {
 
 /** There may be 200,000: a turn of the event loop handles a few, or one that is long. */
 async function eachInTurn(texts: readonly DocumentText[], handle: (text: DocumentText, index: number) => void): Promise<void> {
-  let units = 0;
-  for (let i = 0; i < texts.length; i++) {
-    const text = texts[i]!;
-    const more = text.text.length + TEXT_UNITS;
-    if (units > 0 && units + more > TURN_UNITS) {
-      await nextTurn();
-      units = 0;
-    }
-    units += more;
-    handle(text, i);
+  let index = 0;
+  for (const part of partsForTurns(texts, ({ text }) => text.length)) {
+    if (index > 0) await nextTurn();
+    for (const text of part) handle(text, index++);
   }
 }
 
@@ -161,18 +144,11 @@ function joined(pieces: readonly Piece[], inXml: boolean): string {
 }
 
 /** What is sent together. */
-function partsOf(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
-  const parts: Piece[][] = [];
-  let characters = 0;
-  for (const piece of pieces) {
-    characters += piece.characters;
-    const last = parts.at(-1);
-    if (last !== undefined && last.length < TEXTS_MAX && characters <= PART_CHARACTERS) {
-      last.push(piece);
-      continue;
-    }
-    parts.push([piece]);
-    characters = piece.characters;
+function* partsOf(pieces: readonly Piece[]): Generator<readonly Piece[], void> {
+  for (let from = 0, to = 0; from < pieces.length; from = to) {
+    let { characters } = pieces[to++]!;
+    while (to < pieces.length && to - from < TEXTS_MAX && characters + pieces[to]!.characters <= PART_CHARACTERS)
+      characters += pieces[to++]!.characters;
+    yield pieces.slice(from, to);
   }
-  return parts;
 }

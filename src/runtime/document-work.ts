@@ -1,36 +1,44 @@
 // The work on one claimed document: count, reserve, translate, build, store the result, charge.
+import type { Exchange } from '../core/exchange.ts';
+import { CLIENT_CLOSED } from '../core/outcome.ts';
+import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { ENGINE_UNAVAILABLE, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { Refusal } from '../core/outcome.ts';
-import type { DocumentFormat, DocumentFormats, Extracted } from '../ports/document-formats.ts';
+import type { DocumentFormat, DocumentFormats, DocumentText } from '../ports/document-formats.ts';
 import type { DocumentHold, DocumentRecord, DocumentStore, NewDocumentFile, SealsDocuments } from '../ports/documents.ts';
 import type { TranslatedFile } from '../ports/engine.ts';
+import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { Ledger } from '../ports/ledger.ts';
-import { charge, failureOf, keyRefusal, releaseHolds, reserveHold } from './document-charge.ts';
-import type { Failure } from './document-charge.ts';
-import { countTexts, translateTexts } from './document-texts.ts';
-import type { DocumentTextsOptions } from './document-texts.ts';
+import type { TeamRegistry } from '../ports/team-registry.ts';
+import { charge, failureOf, keyRefusal, releaseHolds, reserveHold } from './document-ledger.ts';
+import type { Failure } from './document-ledger.ts';
+import { countTexts, partOf, translateTexts } from './document-texts.ts';
 
 export interface DocumentWorkOptions {
   readonly documents: DocumentStore;
   readonly sealer: SealsDocuments;
   readonly formats: DocumentFormats;
   readonly ledger: Pick<Ledger, 'admit' | 'check' | 'resolve'>;
+  readonly teams: Pick<TeamRegistry, 'findTeam'>;
   readonly newId: () => string;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  readonly services: Pick<GatewayServices, 'translate' | 'refusalFor'>;
   /**
    * Has an engine translate the file as it is; `undefined`: its texts are to be translated. Without
    * it no engine takes files.
    */
   readonly files?: ((file: PassedFile) => Promise<TranslatedFile | Refusal | undefined>) | undefined;
-  /** How a part of the document is translated. */
-  readonly texts: (document: DocumentRecord, isHeld: () => boolean) => DocumentTextsOptions;
+  /** Waits as long as other work goes first, at most until the work is lost. */
+  readonly turn: (isLost: () => boolean) => Promise<void>;
 }
 
 /** A document's file, for engines that take it as it is. */
 export interface PassedFile {
   readonly document: DocumentRecord;
+  /** The team's. */
+  readonly plan: string;
   readonly bytes: Uint8Array;
   /** Whether the gateway can read it too; otherwise only engines do. */
   readonly isReadable: boolean;
@@ -40,7 +48,7 @@ export interface PassedFile {
   readonly released: AbortSignal;
 }
 
-/** A document as claimed. */
+/** A document as claimed, which names its worker. */
 interface ClaimedDocument {
   readonly document: DocumentRecord;
   readonly worker: string;
@@ -66,19 +74,16 @@ const LOST: WorkEnd = { kind: 'lost' };
 /** Codes of what may be better soon. */
 const PASSING: ReadonlySet<string> = new Set(['engine_unavailable', 'service_unavailable', 'internal_error', 'rate_limited']);
 
-/** The second one if the first has found too little left. */
-const HOLD_ATTEMPTS = 2;
 /** What is translated just before it expires is charged just after it. */
 const CHARGED_LATER_MS = 60_000;
 const BUG = refuse('internal_error', 'It could not be translated.');
 const UNREADABLE: Failure = { code: 'internal_error', detail: 'The file cannot be read any more.' };
 
 interface CountedDocument {
-  readonly begun: DocumentRecord;
   readonly bytes: Uint8Array;
   /** Both `undefined` if only engines read it. */
   readonly format: DocumentFormat | undefined;
-  readonly extracted: Extract<Extracted, { readonly kind: 'extracted' }> | undefined;
+  readonly texts: readonly DocumentText[] | undefined;
   readonly hold: DocumentHold;
 }
 
@@ -87,6 +92,9 @@ interface TranslatedDocument {
   readonly billed: number;
 }
 
+/** `undefined` changes nothing. */
+type DocumentChange = (known: DocumentRecord) => DocumentRecord | undefined;
+
 /** Whether what was counted is reserved, and nothing else. */
 export function isCounted({ holds }: DocumentRecord): boolean {
   return holds.every((one) => one.isCounted === true);
@@ -94,12 +102,17 @@ export function isCounted({ holds }: DocumentRecord): boolean {
 
 /** Each step returns what the next one needs, or how the work ends, which has a `kind`. */
 export class DocumentWork {
+  readonly #document: DocumentRecord;
   readonly #claimed: ClaimedDocument;
   readonly #options: DocumentWorkOptions;
+  /** What is being translated. */
+  #part: Exchange | undefined;
 
   constructor(claimed: ClaimedDocument, options: DocumentWorkOptions) {
+    this.#document = claimed.document;
     this.#claimed = claimed;
     this.#options = options;
+    claimed.released.addEventListener('abort', () => this.#part?.cancel(CLIENT_CLOSED));
   }
 
   get #isLost(): boolean {
@@ -108,21 +121,18 @@ export class DocumentWork {
 
   /** Never rejects for what an engine, a store or a file does. */
   async run(): Promise<WorkEnd> {
-    if (this.#claimed.document.resultId !== undefined) {
-      const translated = await this.#begin('translating', ({ resultId }) => resultId !== undefined);
-      return 'kind' in translated ? translated : this.#charge(translated);
-    }
-    const counted = await this.#countAndHold('translating');
+    if (this.#document.resultId !== undefined) return this.#charge(this.#document);
+    const counted = await this.#count();
     if ('kind' in counted) return counted;
-    const translation = (await this.#passed(counted)) ?? (await this.#translated(counted));
-    return 'kind' in translation ? translation : this.#finish(counted.begun, translation);
+    const translated = (await this.#passed(counted)) ?? (await this.#translated(counted));
+    return 'kind' in translated ? translated : this.#finish(translated);
   }
 
   /** Before its turn: what was counted is reserved. Its place in the queue stays. */
   async count(): Promise<WorkEnd> {
-    const { document, nowMs } = this.#claimed;
-    const counted = isCounted(document) ? undefined : await this.#countAndHold(document.state);
-    return counted !== undefined && 'kind' in counted ? counted : { kind: 'again', afterMs: document.createdAtMs - nowMs };
+    const counted = isCounted(this.#document) ? undefined : await this.#count();
+    if (counted !== undefined && 'kind' in counted) return counted;
+    return { kind: 'again', afterMs: this.#document.createdAtMs - this.#claimed.nowMs };
   }
 
   /** A bug of ours showed: tried again like a failure of an engine, and not for ever. */
@@ -130,120 +140,121 @@ export class DocumentWork {
     return this.#refused(BUG);
   }
 
-  async #countAndHold(state: DocumentRecord['state']): Promise<CountedDocument | WorkEnd> {
-    const { formats, files } = this.#options;
-    // After a pause of this process, another one may have gone on, and ended it.
-    const begun = await this.#begin(state, ({ sourceId }) => sourceId !== undefined);
-    if ('kind' in begun) return begun;
-    const bytes = await this.#source(begun);
-    if (isUnavailable(bytes)) return LATER;
-    const format = formats.formatOf(begun.fileName);
+  async #count(): Promise<CountedDocument | WorkEnd> {
+    const { documents, sealer, formats, files } = this.#options;
+    const { documentId, sourceId = '', fileName, holds } = this.#document;
+    const pieces = await documents.file(this.#document, sourceId);
+    if (isUnavailable(pieces)) return LATER;
+    const bytes = pieces && (await sealer.open(documentId, sourceId, pieces));
+    const format = formats.formatOf(fileName);
     if (bytes === undefined || (format === undefined && files === undefined)) return this.#failed(UNREADABLE);
     const extracted = format && (await formats.extract(format, bytes));
     if (this.#isLost) return LOST;
     if (extracted?.kind === 'refused') return this.#failed(ofTheFile(extracted.reason));
+    const texts = extracted?.texts;
     // Nobody can count what only engines read.
-    const characters = extracted === undefined ? begun.holds.at(-1)!.characters : await countTexts(extracted.texts);
-    const hold = await this.#hold(begun, characters);
-    return 'kind' in hold ? hold : { begun, bytes, format, extracted, hold };
-  }
-
-  async #source(document: DocumentRecord): Promise<Uint8Array | undefined | StoreUnavailable> {
-    const { documents, sealer } = this.#options;
-    const { documentId, sourceId } = document;
-    if (sourceId === undefined) return undefined;
-    const pieces = await documents.file(document, sourceId);
-    return pieces === undefined || isUnavailable(pieces) ? pieces : sealer.open(documentId, sourceId, pieces);
+    const hold = await this.#hold(holds, texts === undefined ? holds.at(-1)!.characters : await countTexts(texts));
+    return 'kind' in hold ? hold : { bytes, format, texts, hold };
   }
 
   /**
    * Every id is written down before it is used, for whoever goes on after a death. The new
-   * reservation comes before the old one's release, unless both do not fit.
+   * reservation comes before the release of `known` ones, unless both do not fit.
    */
-  async #hold(begun: DocumentRecord, characters: number): Promise<DocumentHold | WorkEnd> {
+  async #hold(known: readonly DocumentHold[], characters: number): Promise<DocumentHold | WorkEnd> {
     const { ledger, newId } = this.#options;
-    const leaseMs = Math.max(1, begun.untilMs - this.#claimed.nowMs) + CHARGED_LATER_MS;
-    let { holds } = begun;
-    let hold = holds.findLast((one) => one.isCounted === true && one.characters === characters);
-    let isReleased = false;
-    for (let attempts = 0; attempts < HOLD_ATTEMPTS; attempts++) {
-      if (hold === undefined) {
-        hold = { requestId: newId(), characters, isCounted: true };
-        holds = [...holds, hold];
-        const written = await this.#writeHolds(holds);
-        if ('kind' in written) return written;
-      }
-      const admission = await reserveHold(ledger, { ...hold, document: begun, leaseMs });
-      if (admission.kind === 'unavailable') return LATER;
-      if (admission.kind === 'admitted') return this.#releaseOthers(hold, holds);
-      const isFull = admission.kind === 'rate_limited' && admission.window?.counts === 'characters';
-      if (admission.kind === 'rate_limited' && (!isFull || isReleased))
-        return { kind: 'again', afterMs: Math.max(AGAIN_MS.first, admission.retryAfterMs) };
-      // What the document itself holds may be what is missing.
-      const isShort = isFull || admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
-      if (!isShort || isReleased) return this.#failed(failureOf(admission));
-      if (!(await releaseHolds(ledger, begun.teamId, holds))) return LATER;
-      holds = [];
-      isReleased = true;
-      hold = undefined;
+    const made = known.findLast((one) => one.isCounted === true && one.characters === characters);
+    const hold: DocumentHold = made ?? { requestId: newId(), characters, isCounted: true };
+    const holds = made === undefined ? [...known, hold] : known;
+    if (made === undefined) {
+      const written = await this.#change((document) => ({ ...document, holds }));
+      if ('kind' in written) return written;
     }
-    return LATER;
+    const leaseMs = Math.max(1, this.#document.untilMs - this.#claimed.nowMs) + CHARGED_LATER_MS;
+    const admission = await reserveHold(ledger, this.#document, hold, leaseMs);
+    if (admission.kind === 'unavailable') return LATER;
+    if (admission.kind === 'admitted') return this.#reserved(hold, holds);
+    const isFull = admission.kind === 'rate_limited' && admission.window?.counts === 'characters';
+    const isShort = isFull || admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
+    if (isShort && known.length > 0) {
+      // What the document itself holds may be what is missing.
+      return (await releaseHolds(ledger, this.#document.teamId, holds)) ? this.#hold([], characters) : LATER;
+    }
+    if (admission.kind !== 'rate_limited') return this.#failed(failureOf(admission));
+    return { kind: 'again', afterMs: Math.max(AGAIN_MS.first, admission.retryAfterMs) };
   }
 
-  async #releaseOthers(hold: DocumentHold, holds: readonly DocumentHold[]): Promise<DocumentHold | WorkEnd> {
-    const others = holds.filter(({ requestId }) => requestId !== hold.requestId);
-    if (others.length === 0) return hold;
-    if (!(await releaseHolds(this.#options.ledger, this.#claimed.document.teamId, others))) return LATER;
-    const written = await this.#writeHolds([hold]);
-    return 'kind' in written ? written : hold;
+  async #reserved(hold: DocumentHold, holds: readonly DocumentHold[]): Promise<DocumentHold | WorkEnd> {
+    const { documents, ledger } = this.#options;
+    const { teamId, documentId } = this.#document;
+    const others = holds.filter((one) => one !== hold);
+    if (!(await releaseHolds(ledger, teamId, others))) return LATER;
+    const written = await this.#change((document) => (document.isRemoved === true ? undefined : { ...document, holds: [hold] }));
+    if (!('kind' in written)) return hold;
+    // Whoever has deleted it since the id was written down may have released it before it was reserved.
+    const known = await documents.find(teamId, documentId);
+    if (known === undefined || (!isUnavailable(known) && known.isRemoved === true)) await releaseHolds(ledger, teamId, [hold]);
+    return written;
   }
 
-  #writeHolds(holds: readonly DocumentHold[]): Promise<DocumentRecord | WorkEnd> {
-    return this.#change((known) => ({ ...known, holds }));
+  /** Before anything goes to an engine: the team's plan as of now, if the key may still be used. */
+  async #plan(): Promise<string | Refusal> {
+    const { teams, ledger } = this.#options;
+    const team = await teams.findTeam(this.#document.teamId);
+    if (team === undefined || isUnavailable(team) || this.#isLost) return ENGINE_UNAVAILABLE;
+    return (await keyRefusal(ledger, this.#document)) ?? team.plan;
   }
 
   /** By an engine that takes the file. `undefined`: its texts are to be translated. */
-  async #passed({ begun, bytes, extracted, hold }: CountedDocument): Promise<TranslatedDocument | WorkEnd | undefined> {
-    const { files, ledger } = this.#options;
+  async #passed({ bytes, texts, hold }: CountedDocument): Promise<TranslatedDocument | WorkEnd | undefined> {
+    const { files } = this.#options;
     if (files === undefined) return undefined;
-    const refusal = await keyRefusal(ledger, begun);
-    if (refusal !== undefined) return this.#refused(refusal);
-    const { released } = this.#claimed;
+    const plan = await this.#plan();
+    if (typeof plan !== 'string') return this.#refused(plan);
     const { characters } = hold;
-    const passed = await files({ document: begun, bytes, isReadable: extracted !== undefined, characters, released });
+    const { released } = this.#claimed;
+    const passed = await files({ document: this.#document, plan, bytes, isReadable: texts !== undefined, characters, released });
     if (this.#isLost) return LOST;
     if (passed === undefined) return undefined;
     if ('problem' in passed) return this.#refused(passed);
     const { billed = characters } = passed;
     // If the engine bills more than was counted, that is reserved before anything is promised.
-    const held = billed > characters ? await this.#hold({ ...begun, holds: [hold] }, billed) : hold;
+    const held = billed > characters ? await this.#hold([hold], billed) : hold;
     return 'kind' in held ? held : { bytes: passed.bytes, billed };
   }
 
-  async #translated({ begun, bytes, format, extracted, hold }: CountedDocument): Promise<TranslatedDocument | WorkEnd> {
-    const { ledger, formats } = this.#options;
-    if (extracted === undefined || format === undefined) return this.#refused(ENGINE_UNAVAILABLE);
-    const texts = this.#options.texts(begun, () => !this.#isLost);
-    const turn = async (): Promise<Refusal | undefined> => (await texts.turn()) ?? keyRefusal(ledger, begun);
-    const translated = await translateTexts(extracted.texts, begun, { ...texts, turn });
+  async #translated({ bytes, format, texts, hold }: CountedDocument): Promise<TranslatedDocument | WorkEnd> {
+    const { formats, services } = this.#options;
+    if (texts === undefined || format === undefined) return this.#refused(ENGINE_UNAVAILABLE);
+    const translated = await translateTexts(texts, this.#document, services, () => this.#nextPart());
+    this.#part = undefined;
     if (this.#isLost) return LOST;
     if (translated.kind !== 'texts') return this.#refused(translated);
-    const built = await formats.build(format, bytes, translated.texts, begun.targetLang);
+    const built = await formats.build(format, bytes, translated.texts, this.#document.targetLang);
     if (this.#isLost) return LOST;
     if (built.kind === 'refused') return this.#failed(ofTheFile(built.reason));
     return { bytes: built.bytes, billed: Math.max(0, hold.characters - translated.spared) };
+  }
+
+  async #nextPart(): Promise<Exchange | Refusal> {
+    const { turn, newId, now } = this.#options;
+    await turn(() => this.#isLost);
+    const plan = await this.#plan();
+    if (typeof plan !== 'string') return plan;
+    this.#part = partOf(this.#document, plan, { id: newId(), nowMs: now() });
+    return this.#part;
   }
 
   /**
    * Before the charge: whoever goes on after a death neither translates nor charges again. The key
    * is asked just before, for the last time.
    */
-  async #finish(begun: DocumentRecord, { bytes, billed }: TranslatedDocument): Promise<WorkEnd> {
+  async #finish({ bytes, billed }: TranslatedDocument): Promise<WorkEnd> {
     const { ledger, sealer, newId } = this.#options;
-    const refusal = await keyRefusal(ledger, begun);
+    const refusal = await keyRefusal(ledger, this.#document);
     if (refusal !== undefined) return this.#refused(refusal);
     const fileId = newId();
-    const file = { fileId, pieces: await sealer.seal(begun.documentId, fileId, bytes) };
+    const file = { fileId, pieces: await sealer.seal(this.#document.documentId, fileId, bytes) };
     // What was deleted meanwhile is nobody's result: a worker removes it when the claim has ended.
     const translated = await this.#change(
       ({ sourceId: _source, ...known }) => (known.isRemoved === true ? undefined : { ...known, billed, resultId: fileId }),
@@ -270,11 +281,10 @@ export class DocumentWork {
   }
 
   /** Ends in an error once nothing is reserved any more. */
-  async #failed({ code, detail }: { readonly code: string; readonly detail: string }): Promise<WorkEnd> {
-    const { document, worker } = this.#claimed;
-    const known = await this.#options.documents.find(document.teamId, document.documentId);
-    if (isUnavailable(known)) return LATER;
-    if (known === undefined || known.worker !== worker) return LOST;
+  async #failed({ code, detail }: Failure): Promise<WorkEnd> {
+    // As it is: reservations may have been added.
+    const known = await this.#change((document) => document);
+    if ('kind' in known) return known;
     if (!(await releaseHolds(this.#options.ledger, known.teamId, known.holds))) return LATER;
     const ended = await this.#change(({ sourceId: _s, resultId: _r, billed: _b, worker: _w, ...rest }) => ({
       ...rest,
@@ -286,25 +296,17 @@ export class DocumentWork {
     return 'kind' in ended ? ended : { kind: 'error', document: ended };
   }
 
-  /** Names this work in the record, unless it is lost, gone, or not ready any more. */
-  #begin(state: DocumentRecord['state'], isReady: (known: DocumentRecord) => boolean): Promise<DocumentRecord | WorkEnd> {
-    const { worker } = this.#claimed;
-    return this.#write((known) => (!this.#isLost && isReady(known) && known.isRemoved !== true ? { ...known, state, worker } : undefined));
-  }
-
   /** Of a document that names this work. */
-  #change(change: DocumentChange, file?: NewDocumentFile): Promise<DocumentRecord | WorkEnd> {
-    return this.#write((known) => (known.worker === this.#claimed.worker ? change(known) : undefined), file);
-  }
-
-  async #write(change: DocumentChange, file?: NewDocumentFile): Promise<DocumentRecord | WorkEnd> {
-    const written = await this.#options.documents.change(this.#claimed.document, change, file);
+  async #change(change: DocumentChange, file?: NewDocumentFile): Promise<DocumentRecord | WorkEnd> {
+    const { worker } = this.#claimed;
+    const written = await this.#options.documents.change(
+      this.#document,
+      (known) => (known.worker === worker ? change(known) : undefined),
+      file,
+    );
     return isUnavailable(written) ? LATER : (written ?? LOST);
   }
 }
-
-/** `undefined` changes nothing. */
-type DocumentChange = (known: DocumentRecord) => DocumentRecord | undefined;
 
 function ofTheFile(reason: string): Failure {
   return { code: 'validation_error', detail: `file: ${reason}` };

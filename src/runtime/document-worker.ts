@@ -3,7 +3,7 @@ import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
 import type { Log } from '../ports/log.ts';
-import { removeDocument } from './document-charge.ts';
+import { removeDocument } from './document-ledger.ts';
 import { DocumentWork, isCounted } from './document-work.ts';
 import type { DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
@@ -34,24 +34,27 @@ const COUNTED_AFTER_MS = UNCOUNTED_LEASE_MS / 2;
 const STORE_AWAY: DocumentEnd = { kind: 'again', afterMs: LOOK_MS };
 
 interface RunningWork extends DueDocument {
+  readonly worker: string;
   /** Aborted when the claim is somebody else's, or given back. */
   readonly release: AbortController;
   readonly onlyCounts: boolean;
+  readonly ended: Promise<void>;
 }
+
+type ClaimedWork = Omit<RunningWork, 'ended'>;
 
 export class DocumentWorker {
   readonly #options: DocumentWorkerOptions;
   readonly #looks: NodeJS.Timeout;
+  readonly #looking: Promise<void>;
+  #woken = Promise.withResolvers<void>();
   readonly #running = new Map<string, RunningWork>();
-  readonly #works = new Set<Promise<void>>();
   /** Teams in the order in which they were served, the latest last. */
   readonly #served: string[] = [];
   /** What was due at the last look, in turn, without those that were begun since. */
   #queue: readonly DueDocument[] = [];
   /** Waiting ones that were found to be counted. */
   #counted = new Set<string>();
-  #looking: Promise<void> | undefined = undefined;
-  #isAsked = false;
   #closed = false;
 
   constructor(options: DocumentWorkerOptions) {
@@ -61,6 +64,7 @@ export class DocumentWorker {
       this.#queue = [];
       this.wake();
     }, LOOK_MS).unref();
+    this.#looking = this.#lookWhenWoken();
   }
 
   /** Documents that this process works on. */
@@ -70,27 +74,25 @@ export class DocumentWorker {
 
   /** Looks for work now; a call during a look is followed by another. */
   wake(): void {
-    this.#isAsked = true;
-    this.#looking ??= this.#looksWhileAsked().finally(() => (this.#looking = undefined));
+    this.#woken.resolve();
   }
 
   /** Gives back what is not finished: another process, or the next start, goes on at once. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#looks);
+    this.wake();
     for (const { release } of this.#running.values()) release.abort();
     await this.#looking;
-    await Promise.all(this.#works);
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
-  async #looksWhileAsked(): Promise<void> {
-    while (this.#isAsked && !this.#closed) {
-      this.#isAsked = false;
-      try {
-        await this.#look();
-      } catch (error) {
-        this.#failed(error);
-      }
+  async #lookWhenWoken(): Promise<void> {
+    for (;;) {
+      await this.#woken.promise;
+      if (this.#closed) return;
+      this.#woken = Promise.withResolvers();
+      await this.#look().catch((error: unknown) => this.#failed(error));
     }
   }
 
@@ -105,10 +107,9 @@ export class DocumentWorker {
 
   async #serve(): Promise<void> {
     for (const document of this.#queue) {
-      if (this.#closed) return;
       if (!this.#mayBegin(document)) continue;
       this.#queue = this.#queue.filter((other) => other !== document);
-      if ((await this.#begin(document, false)) === 'unavailable') return;
+      if (!(await this.#begin(document, false))) return;
     }
   }
 
@@ -118,36 +119,37 @@ export class DocumentWorker {
     return atWork.length < WORKS_MAX || (atWork.length < WORKS_OF_IDLE_TEAMS_MAX && !atWork.some((work) => work.teamId === teamId));
   }
 
-  async #begin(document: DueDocument, onlyCounts: boolean): Promise<'begun' | 'not_due' | 'unavailable'> {
+  /** Unless it is not due any more. Whether there may be another one: not if the store is away. */
+  async #begin(document: DueDocument, onlyCounts: boolean): Promise<boolean> {
+    if (this.#closed) return false;
     const worker = this.#options.newId();
     const nowMs = await this.#options.documents.claim({ ...document, worker, leaseMs: LEASE_MS });
-    if (isUnavailable(nowMs)) return 'unavailable';
-    if (nowMs === undefined) return 'not_due';
+    if (nowMs === undefined || isUnavailable(nowMs)) return nowMs === undefined;
     if (!onlyCounts) this.#noteServed(document.teamId);
-    const release = new AbortController();
-    if (this.#closed) release.abort();
-    const work = this.#work({ ...document, release, onlyCounts }, worker, nowMs).catch((error: unknown) => this.#failed(error));
-    this.#works.add(work);
-    void work.finally(() => {
-      this.#works.delete(work);
-      this.wake();
-    });
-    return 'begun';
+    const work: ClaimedWork = { ...document, worker, onlyCounts, release: new AbortController() };
+    if (this.#closed) work.release.abort();
+    const ended = this.#work(work, nowMs)
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#running.delete(document.documentId);
+        this.wake();
+      });
+    this.#running.set(document.documentId, { ...work, ended });
+    return true;
   }
 
   /** `due`: the longest waiting first, so that one that has not waited ends the search. */
   async #countWaiting(due: readonly DueDocument[]): Promise<void> {
     this.#counted = new Set(due.flatMap(({ documentId }) => (this.#counted.has(documentId) ? [documentId] : [])));
     for (const document of due) {
-      if (this.#closed || [...this.#running.values()].some(({ onlyCounts }) => onlyCounts)) return;
+      if ([...this.#running.values()].some(({ onlyCounts }) => onlyCounts)) return;
       if (this.#running.has(document.documentId) || this.#counted.has(document.documentId)) continue;
       const known = await this.#options.documents.find(document.teamId, document.documentId);
       if (isUnavailable(known)) return;
-      if (known !== undefined && !isCounted(known)) {
-        if (this.#options.nowMs() - known.createdAtMs < COUNTED_AFTER_MS) return;
-        // Whether it is counted is seen at the next look.
-        if ((await this.#begin(document, true)) === 'unavailable') return;
-      } else this.#counted.add(document.documentId);
+      if (known === undefined || isCounted(known)) this.#counted.add(document.documentId);
+      else if (this.#options.nowMs() - known.createdAtMs < COUNTED_AFTER_MS) return;
+      // Whether it is counted is seen at the next look.
+      else if (!(await this.#begin(document, true))) return;
     }
   }
 
@@ -173,50 +175,60 @@ export class DocumentWorker {
     if (this.#served.length > SERVED_MAX) this.#served.shift();
   }
 
-  async #work(running: RunningWork, worker: string, nowMs: number): Promise<void> {
-    const { documentId, teamId } = running;
-    this.#running.set(documentId, running);
-    const renewal = setInterval(() => void this.#renew(running, worker).catch((error: unknown) => this.#failed(error)), RENEW_MS).unref();
+  async #work(claimed: ClaimedWork, nowMs: number): Promise<void> {
+    const renewal = setInterval(() => void this.#renew(claimed).catch((error: unknown) => this.#failed(error)), RENEW_MS).unref();
     try {
-      const end = await this.#end(running, worker, nowMs);
+      const end = await this.#end(claimed, nowMs);
       const afterMs = dueAfter(end, this.#closed);
-      if (afterMs !== undefined) await this.#options.documents.yield({ documentId, teamId, worker }, afterMs);
+      if (afterMs !== undefined) await this.#options.documents.yield(claimed, afterMs);
       this.#options.onEnd(end.kind, 'document' in end ? end.document : undefined);
     } finally {
       clearInterval(renewal);
-      this.#running.delete(documentId);
     }
   }
 
-  async #end(running: RunningWork, worker: string, nowMs: number): Promise<DocumentEnd> {
-    const { documents, ledger } = this.#options;
-    const document = await documents.find(running.teamId, running.documentId);
+  async #end(claimed: ClaimedWork, nowMs: number): Promise<DocumentEnd> {
+    const { worker, release, onlyCounts } = claimed;
+    let found: DocumentRecord | undefined;
+    // After a pause of this process, another one may have gone on, and ended it.
+    const document = await this.#options.documents.change(claimed, (known) => {
+      found = known;
+      const isOver = isGone(known, nowMs) || isEnded(known) || release.signal.aborted;
+      return isOver ? undefined : { ...known, worker, state: onlyCounts ? known.state : 'translating' };
+    });
     if (isUnavailable(document)) return STORE_AWAY;
-    // Its creation was not finished, or its team is gone.
-    if (document === undefined) return isUnavailable(await documents.remove(running)) ? STORE_AWAY : { kind: 'expired' };
-    if (document.isRemoved === true || document.untilMs <= nowMs) {
-      const removal = await removeDocument(document, { documents, ledger });
-      return isUnavailable(removal) ? STORE_AWAY : { kind: 'expired' };
+    if (document === undefined) {
+      if (release.signal.aborted) return { kind: 'lost' };
+      if (found !== undefined && !isGone(found, nowMs)) return { kind: 'ended' };
+      // If there is none, its creation was not finished, or its team is gone.
+      return isUnavailable(await removeDocument(claimed, this.#options)) ? STORE_AWAY : { kind: 'expired' };
     }
-    if (document.state === 'done' || document.state === 'error') return { kind: 'ended' };
-    const work = new DocumentWork({ document, worker, nowMs, released: running.release.signal }, this.#options);
+    const work = new DocumentWork({ document, worker, nowMs, released: release.signal }, this.#options);
     try {
-      return await (running.onlyCounts ? work.count() : work.run());
+      return await (onlyCounts ? work.count() : work.run());
     } catch (error) {
       this.#failed(error);
       return work.afterBug();
     }
   }
 
-  async #renew(running: RunningWork, worker: string): Promise<void> {
-    const renewed = await this.#options.documents.claim({ ...running, worker, leaseMs: LEASE_MS });
+  async #renew({ documentId, teamId, worker, release }: ClaimedWork): Promise<void> {
+    const renewed = await this.#options.documents.claim({ documentId, teamId, worker, leaseMs: LEASE_MS });
     // The claim holds until its end: only whom the document names writes the result.
-    if (renewed === undefined) running.release.abort();
+    if (renewed === undefined) release.abort();
   }
 
   #failed(error: unknown): void {
     this.#options.log.error('a document met a bug', { reason: error instanceof Error ? error.message : 'unknown' });
   }
+}
+
+function isGone({ isRemoved, untilMs }: DocumentRecord, nowMs: number): boolean {
+  return isRemoved === true || untilMs <= nowMs;
+}
+
+function isEnded({ state }: DocumentRecord): boolean {
+  return state === 'done' || state === 'error';
 }
 
 /** When it is due again; `undefined` if it is gone, or somebody else's. */

@@ -23,7 +23,7 @@ interface FilePassingOptions {
   readonly passTraceparent: PassTraceparent;
 }
 
-export type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId'>;
+type FileOrder = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId'>;
 
 const FILE_REFUSED = refuse(
   'validation_error',
@@ -55,8 +55,7 @@ export function isTaken(order: FileOrder, plan: string | undefined, options: Fil
  * every attempt's engine refuses is the file's fault.
  */
 export async function passFile(
-  { document, bytes, isReadable, characters, released }: PassedFile,
-  plan: string,
+  { document, plan, bytes, isReadable, characters, released }: PassedFile,
   { requestId, ...options }: FilePassingOptions & { readonly requestId: string },
 ): Promise<TranslatedFile | Refusal | undefined> {
   const { files, isSpent, onFailures, passTraceparent } = options;

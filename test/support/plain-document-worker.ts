@@ -1,5 +1,4 @@
 // A worker on documents of plain text for tests: no thread reads them, no other work goes first, and nothing is spared.
-import type { Exchange } from '../../src/core/exchange.ts';
 import type { GatewayServices } from '../../src/ports/gateway-services.ts';
 import { DocumentWorker } from './door/gateways.ts';
 import { newId } from './door/contracts.ts';
@@ -7,7 +6,10 @@ import type { DocumentWorkerOptions } from '../../src/runtime/document-worker.ts
 import { LinesOfText } from './lines-of-text.ts';
 import { SILENT } from './silent-log.ts';
 
-export interface PlainDocumentWorkerOptions extends Pick<DocumentWorkerOptions, 'documents' | 'sealer' | 'ledger' | 'nowMs' | 'files'> {
+export interface PlainDocumentWorkerOptions extends Pick<
+  DocumentWorkerOptions,
+  'documents' | 'sealer' | 'ledger' | 'teams' | 'nowMs' | 'files'
+> {
   /** How engines answer. */
   readonly translate: GatewayServices['translate'];
   readonly onEnd?: DocumentWorkerOptions['onEnd'];
@@ -18,14 +20,10 @@ export function plainDocumentWorker({ translate, onEnd = () => undefined, ...opt
     ...options,
     formats: new LinesOfText(),
     newId,
+    now: () => performance.now(),
     log: SILENT,
     onEnd,
-    texts: () => ({
-      services: { translate, refusalFor: () => undefined },
-      exchange: () => ({}) as Exchange,
-      sparedBy: () => 0,
-      turn: () => Promise.resolve(undefined),
-      ended: () => undefined,
-    }),
+    services: { translate, refusalFor: () => undefined },
+    turn: () => Promise.resolve(),
   });
 }

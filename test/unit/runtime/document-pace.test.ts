@@ -13,7 +13,7 @@ interface Machine {
 async function waited({ lateMs = [0], inFlight = () => 0, isWanted = () => true }: Machine): Promise<number> {
   let nowMs = 0;
   let pauses = 0;
-  await letTextsGoFirst(() => isWanted(nowMs), {
+  await letTextsGoFirst(() => !isWanted(nowMs), {
     inFlight: () => inFlight(nowMs),
     now: () => nowMs,
     async pause(ms) {

@@ -1,38 +1,32 @@
 // The texts of a document in parts: each translated once and in its place, with markup or around it.
 import { expect, test } from 'vitest';
-import type { Exchange } from '../../../src/core/exchange.ts';
 import { refuse } from '../../../src/core/problem.ts';
+import { spareCharacters } from '../../../src/domain/slots.ts';
 import type { DocumentText } from '../../../src/ports/document-formats.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { TranslationOrder } from '../../../src/ports/gateway-services.ts';
-import { countTexts, translateTexts } from '../../../src/runtime/document-texts.ts';
+import { countTexts, partOf, translateTexts } from '../../../src/runtime/document-texts.ts';
 
 const DOCUMENT = { targetLang: 'DE', sourceLang: 'EN', formality: 'more', glossaryId: undefined } as unknown as DocumentRecord;
 const NO = refuse('validation_error', 'no.');
 const plain = (text: string): DocumentText => ({ text, format: 'text' });
 const xml = (text: string): DocumentText => ({ text, format: 'xml' });
 
-/** By an engine that writes in capital letters. */
+/** By an engine that writes in capital letters, and a plugin that spares a character of each part. */
 async function translated(texts: readonly DocumentText[], takesXml = true) {
   const orders: TranslationOrder[] = [];
-  let ended = 0;
-  const result = await translateTexts(texts, DOCUMENT, {
-    services: {
-      refusalFor: (_x, options) => (options.format === 'xml' && !takesXml ? NO : undefined),
-      translate(_x, order) {
-        orders.push(order);
-        return Promise.resolve({
-          kind: 'translated',
-          translations: order.text.map((text) => ({ text: text.toUpperCase(), detectedSourceLanguage: 'EN' })),
-        });
-      },
+  const services: Parameters<typeof translateTexts>[2] = {
+    refusalFor: (_x, options) => (options.format === 'xml' && !takesXml ? NO : undefined),
+    translate(x, order) {
+      orders.push(order);
+      spareCharacters(x, 1);
+      return Promise.resolve({
+        kind: 'translated',
+        translations: order.text.map((text) => ({ text: text.toUpperCase(), detectedSourceLanguage: 'EN' })),
+      });
     },
-    exchange: () => ({}) as Exchange,
-    sparedBy: () => 1,
-    turn: () => Promise.resolve(undefined),
-    ended: () => void ended++,
-  });
-  expect(ended).toBe(1);
+  };
+  const result = await translateTexts(texts, DOCUMENT, services, async () => partOf(DOCUMENT, 'pro', { id: 'a part', nowMs: 0 }));
   return { result, orders };
 }
 

@@ -7,6 +7,7 @@ import { UNCOUNTED_LEASE_MS } from '../../../src/domain/document-states.ts';
 import { ENGINE_UNAVAILABLE } from '../../../src/domain/refusals.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
+import { removeDocument } from '../../../src/runtime/document-ledger.ts';
 import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
 import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
 import type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
@@ -79,6 +80,7 @@ function worker(translate: (text: string) => Promise<void> = async () => undefin
     documents,
     sealer,
     ledger: store.ledger,
+    teams: store.teams,
     nowMs: () => clock.nowMs(),
     ...more,
     async translate(_x, { text }) {
@@ -185,6 +187,23 @@ test('a count that fails is made again', async () => {
   resolve();
   for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
   await running.close();
+});
+
+test('a document that is deleted just before what was counted is reserved leaves nothing held', async () => {
+  const owner = await team();
+  const id = await created(owner, 'gone');
+  const due = { teamId: owner.teamId, documentId: id };
+  const ledger: PlainDocumentWorkerOptions['ledger'] = {
+    admit: (asked) => void removeDocument(due, { documents, ledger: store.ledger }).then(() => store.ledger.admit(asked)),
+    check: (asked) => store.ledger.check(asked),
+    resolve: (asked) => store.ledger.resolve(asked),
+  };
+  const { seen, running } = worker(undefined, { ledger });
+  running.wake();
+  await expect.poll(() => stateOf(owner, id)).toBeUndefined();
+  await running.close();
+  expect(seen).toEqual([]);
+  expect(await owner.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
 });
 
 test('a document that is deleted frees its place, though an engine has its file', async () => {

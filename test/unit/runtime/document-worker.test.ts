@@ -66,6 +66,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     const worker = plainDocumentWorker({
       documents: await documentsOf(),
       ledger: store.ledger,
+      teams: store.teams,
       sealer,
       nowMs: () => clock.nowMs(),
       translate,
