@@ -1,66 +1,58 @@
 // Version 2026-06-06 of Azure's /translate: texts with languages and options of their own.
-import { countCharacters, keyOfOptions, NOTHING_CHOSEN } from 'lingate';
-import type { Refusal, TextFormat } from 'lingate';
+import { countCharacters } from 'lingate';
+import type { Refusal } from 'lingate';
 import type { CallerOffer } from '../facades/operation.ts';
-import { isRefusal, readAll } from '../facades/parameters.ts';
+import { isRefusal, readEach } from '../facades/parameters.ts';
 import type { Judged, Described, ParameterEntry } from '../facades/parameters.ts';
 import { PIECE_TEXTS } from '../facades/texts.ts';
 import { isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
-import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
+import { formatFault, NO_TARGET, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
 import { wordOf, wrongTarget } from './azure-parameters.ts';
-import type { AzureInput, AzureTarget, AzureTranslation, ReadTranslation, Target } from './azure-parameters.ts';
+import type { AzureInput, AzureTarget, AzureTranslation } from './azure-parameters.ts';
 
 const PAIRS_MAX = 5;
 
-/** A target of one text. */
-interface TargetOrder {
-  readonly target: Target;
-  readonly formality: string | undefined;
-  readonly context: string | undefined;
-}
-interface TargetRules {
-  readonly offer: CallerOffer;
-  readonly sourceLang: string | undefined;
-  readonly format: TextFormat;
-}
-const NO_TARGET_READ: TargetOrder = { target: { to: '', targetLang: '' }, formality: undefined, context: undefined };
-
-interface InputOrder {
-  readonly text: string;
-  readonly sourceLang: string | undefined;
-  readonly format: TextFormat;
-  readonly into: readonly AzureTarget[];
-}
-const NO_INPUT_READ: InputOrder = { text: '', sourceLang: undefined, format: 'text', into: [] };
+interface InputOrder extends AzureInput, Pick<AzureTarget, 'sourceLang' | 'format'> {}
 
 const TONES: Readonly<Record<string, string | undefined>> = { formal: 'prefer_more', informal: 'prefer_less', neutral: undefined };
 
-const PAIR: Described = [
-  { name: 'source', about: 'A text.' },
-  { name: 'target', about: 'Its translation.' },
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.isWellFormed();
+/** One of a pair must have both. */
+const NO_PAIR = (named: string): Refusal =>
+  wrong(400_000, `${named.slice(0, named.lastIndexOf('.'))}: must have the texts source and target.`);
+const readText = (value: unknown, named: string): Judged<string> => (isText(value) ? value : NO_PAIR(named));
+
+interface TextPair {
+  readonly source: string;
+  readonly target: string;
+}
+
+const PAIR: readonly ParameterEntry<TextPair, CallerOffer>[] = [
+  { name: 'source', means: 'source', about: 'A text.', missing: NO_PAIR, read: readText },
+  { name: 'target', means: 'target', about: 'Its translation.', missing: NO_PAIR, read: readText },
 ];
 
 /** In the order in which they are checked. */
-const TARGET: readonly ParameterEntry<TargetOrder, TargetRules>[] = [
+const TARGET: readonly ParameterEntry<AzureTarget, CallerOffer>[] = [
   {
     name: 'language',
     means: 'target',
     about: 'The code of the target language. `en` and `pt` mean the variant that the operator has chosen.',
     example: 'de',
     missing: (named) => wrongTarget(`${named}: is missing; it is the target language, for example de.`),
-    read: (value, named, _order, { offer }) => readTarget(value, named, offer),
+    read: (value, named, _order, offer) => readTarget(value, named, offer),
   },
-  { check: ({ target }, { sourceLang, offer }, at) => pairFault(`${at}language`, { sourceLang, target }, offer) },
-  { check: ({ target }, { format, sourceLang, offer }) => formatFault(format, { sourceLang, target }, offer) },
+  { check: (order, offer, at) => pairFault(`${at}language`, order, offer) },
+  { check: formatFault },
   {
     name: 'tone',
     means: 'formality',
     about: '`formal`, `informal` or `neutral`; without effect where engine or language do not support it.',
     example: 'formal',
-    read(value, named, { target: { targetLang } }, { offer, sourceLang }) {
+    read(value, named, { sourceLang, target: { targetLang } }, { languages, canFor }) {
       const tone = wordOf(value, named, Object.keys(TONES));
       if (isRefusal(tone)) return tone;
-      const isSupported = offer.languages.supportsFormality(targetLang) && offer.canFor(sourceLang, targetLang).formality;
+      const isSupported = languages.supportsFormality(targetLang) && canFor(sourceLang, targetLang).formality;
       return isSupported ? TONES[tone] : undefined;
     },
   },
@@ -132,92 +124,51 @@ export const AZURE_2026_06_06: AzureTranslation = {
       translations: translations.map(({ to, text, sourceCharacters }) => ({ language: to, text, sourceCharacters })),
     })),
   }),
-  read: (_query, body) => readTranslation(body),
+  // Of one input, once for each target.
+  charactersIn: (_query, body) => inputsOf(body).reduce((sum: number, input) => sum + charactersIn(input), 0),
+  inputsIn(_query, body, offer) {
+    const inputs = inputsOf(body);
+    if (inputs.length === 0) return NO_INPUTS;
+    if (inputs.length > PIECE_TEXTS) return TOO_MANY_TEXTS;
+    return readEach(INPUT, inputs, { text: '', sourceLang: undefined, format: 'text', into: [] }, offer, 'inputs', notObject);
+  },
 };
 
 const NO_INPUTS = wrong(400_000, 'inputs: must be a list such as [{"text": "…", "targets": [{"language": "de"}]}].');
-const TOO_MANY_CALLS = wrongTarget(
-  `inputs: may have at most ${TARGETS_MAX} different targets; one with other options counts as different.`,
-);
 
 function notText(named: string): Refusal {
   return wrong(400_005, `${named}: must be a string.`);
 }
 
-function readTranslation(body: unknown): Judged<ReadTranslation> {
-  const inputs = isObject(body) ? body['inputs'] : undefined;
-  if (!Array.isArray(inputs) || inputs.length === 0) return NO_INPUTS;
-  if (inputs.length > PIECE_TEXTS) return TOO_MANY_TEXTS;
-  const elements: readonly unknown[] = inputs;
-  const characters = elements.reduce((sum: number, one) => sum + charactersIn(one), 0);
-  return { characters, judge: (offer) => judgeInputs(elements, offer) };
+function notObject(named: string): Refusal {
+  return wrong(400_020, `${named}: must be an object.`);
 }
 
-/** Of one input, once for each target. */
+function inputsOf(body: unknown): readonly unknown[] {
+  const inputs = isObject(body) ? body['inputs'] : undefined;
+  return Array.isArray(inputs) ? inputs : [];
+}
+
 function charactersIn(input: unknown): number {
   if (!isObject(input) || typeof input['text'] !== 'string') return 0;
   return countCharacters(input['text']) * (Array.isArray(input['targets']) ? Math.max(1, input['targets'].length) : 1);
 }
 
-function judgeInputs(elements: readonly unknown[], offer: CallerOffer): Judged<readonly AzureInput[]> {
-  const inputs: AzureInput[] = [];
-  // Equal targets of several texts are one call of the engine.
-  const calls = new Map<string, AzureTarget>();
-  for (const [index, element] of elements.entries()) {
-    const order: InputOrder = { ...NO_INPUT_READ };
-    const refusal = readObject(INPUT, element, order, offer, `inputs[${index}]`);
-    if (refusal !== undefined) return refusal;
-    const into = order.into.map((target, at) => {
-      const key = `${at} ${target.to} ${keyOfOptions(target.options)}`;
-      const known = calls.get(key) ?? target;
-      calls.set(key, known);
-      return known;
-    });
-    if (calls.size > TARGETS_MAX) return TOO_MANY_CALLS;
-    inputs.push({ text: order.text, into });
-  }
-  return inputs;
-}
-
-function readObject<Order extends object, Rules>(
-  entries: readonly ParameterEntry<Order, Rules>[],
+function readTargets(
   value: unknown,
-  order: Order,
-  rules: Rules,
   named: string,
-): Refusal | undefined {
-  if (!isObject(value) || Array.isArray(value)) return wrong(400_020, `${named}: must be an object.`);
-  return readAll(entries, new Map(Object.entries(value)), order, rules, `${named}.`);
-}
-
-function readTargets(value: unknown, named: string, input: InputOrder, offer: CallerOffer): Judged<readonly AzureTarget[]> {
+  { sourceLang, format }: InputOrder,
+  offer: CallerOffer,
+): Judged<readonly AzureTarget[]> {
   if (!Array.isArray(value)) return wrongTarget(`${named}: must be a list such as [{"language": "de"}].`);
   if (value.length > TARGETS_MAX) return wrongTarget(`${named}: may have at most ${TARGETS_MAX} entries.`);
-  const { sourceLang, format } = input;
-  const targets: AzureTarget[] = [];
-  for (const [index, element] of (value as readonly unknown[]).entries()) {
-    const order: TargetOrder = { ...NO_TARGET_READ };
-    const refusal = readObject(TARGET, element, order, { offer, sourceLang, format }, `${named}[${index}]`);
-    if (refusal !== undefined) return refusal;
-    const { target, formality, context } = order;
-    targets.push({ to: target.to, options: { ...NOTHING_CHOSEN, sourceLang, targetLang: target.targetLang, format, formality, context } });
-  }
-  return targets;
+  return readEach(TARGET, value, { ...NO_TARGET, sourceLang, format }, offer, named, notObject);
 }
 
 /** A line for each pair. */
-function readPairs(value: unknown, named: string): Judged<string | undefined> {
+function readPairs(value: unknown, named: string, _order: AzureTarget, offer: CallerOffer): Judged<string> {
   if (!Array.isArray(value)) return wrong(400_000, `${named}: must be a list of objects with source and target.`);
   if (value.length > PAIRS_MAX) return wrong(400_000, `${named}: may have at most ${PAIRS_MAX} entries.`);
-  const lines: string[] = [];
-  for (const [index, pair] of (value as readonly unknown[]).entries()) {
-    const { source, target } = isObject(pair) ? pair : {};
-    if (!isText(source) || !isText(target)) return wrong(400_000, `${named}[${index}]: must have the texts source and target.`);
-    lines.push(`${source} = ${target}`);
-  }
-  return lines.join('\n');
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed();
+  const pairs = readEach(PAIR, value, { source: '', target: '' }, offer, named, (at) => NO_PAIR(`${at}.`));
+  return isRefusal(pairs) ? pairs : pairs.map(({ source, target }) => `${source} = ${target}`).join('\n');
 }

@@ -1,6 +1,5 @@
 // Version 3.0 of Azure's /translate: options in the query, texts in the body, the same languages.
-import { NOTHING_CHOSEN } from 'lingate';
-import type { Refusal, TextFormat } from 'lingate';
+import type { Refusal } from 'lingate';
 import Type from 'typebox';
 import type { CallerOffer } from '../facades/operation.ts';
 import { isRefusal, readAll } from '../facades/parameters.ts';
@@ -8,18 +7,14 @@ import type { Judged, Described, ParameterEntry } from '../facades/parameters.ts
 import { judgeTexts, PIECE_TEXTS } from '../facades/texts.ts';
 import type { Texts } from '../facades/texts.ts';
 import { CODES, isObject, TOO_MANY_TEXTS, wrong } from './azure-api.ts';
-import type { Query } from './azure-api.ts';
-import { formatFault, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
+import { formatFault, NO_TARGET, pairFault, readFormat, readSource, readTarget, refused, TARGETS_MAX, unused } from './azure-parameters.ts';
 import { wrongTarget } from './azure-parameters.ts';
-import type { AzureTranslation, ReadTranslation, Target } from './azure-parameters.ts';
+import type { AzureTarget, AzureTranslation, Target } from './azure-parameters.ts';
 
 /** The same for all texts. */
-interface SharedOptions {
-  readonly sourceLang: string | undefined;
+interface SharedOptions extends Pick<AzureTarget, 'sourceLang' | 'format'> {
   readonly targets: readonly Target[];
-  readonly format: TextFormat;
 }
-const NOTHING_READ: SharedOptions = { sourceLang: undefined, targets: [], format: 'text' };
 
 const EXTRAS = 'does not add it to its answers';
 const SCRIPTS = 'does not transliterate';
@@ -34,7 +29,7 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
     schema: Type.Array(Type.String(), { minItems: 1, maxItems: TARGETS_MAX }),
     example: ['de'],
     missing: () => wrongTarget('to: is missing; it is the target language, for example to=de.'),
-    read: targetsOf,
+    read: readTargets,
   },
   {
     name: 'from',
@@ -43,7 +38,7 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
     example: 'en',
     read: (value, named, _order, { languages }) => readSource(value, named, languages),
   },
-  { check: ({ sourceLang, targets }, offer) => firstOf(targets, (target) => pairFault('to', { sourceLang, target }, offer)) },
+  { check: (order, offer) => firstFault(order, (target) => pairFault('to', target, offer)) },
   {
     name: 'textType',
     means: 'format',
@@ -51,7 +46,7 @@ const OPTIONS: readonly ParameterEntry<SharedOptions, CallerOffer>[] = [
     example: 'plain',
     read: readFormat,
   },
-  { check: ({ sourceLang, targets, format }, offer) => firstOf(targets, (target) => formatFault(format, { sourceLang, target }, offer)) },
+  { check: (order, offer) => firstFault(order, (target) => formatFault(target, offer)) },
   refused('category', 'general', 'has no custom systems', 400_002),
   {
     name: 'suggestedFrom',
@@ -95,24 +90,25 @@ export const AZURE_3_0: AzureTranslation = {
       detectedLanguage: detected === undefined ? undefined : { language: detected, score: 1 },
       translations: translations.map(({ text, to }) => ({ text, to })),
     })),
-  read: readTranslation,
+  charactersIn(query, body) {
+    const texts = textsIn(body);
+    return isRefusal(texts) ? 0 : texts.characters * Math.max(1, codesIn(query.get('to')).length);
+  },
+  inputsIn(query, body, offer) {
+    const texts = textsIn(body);
+    if (isRefusal(texts)) return texts;
+    const order: SharedOptions = { sourceLang: undefined, targets: [], format: 'text' };
+    const refusal = readAll(OPTIONS, query, order, offer);
+    return refusal ?? texts.entries.map((text) => ({ text, into: targetsOf(order) }));
+  },
 };
 
-function readTranslation(query: Query, body: unknown): Judged<ReadTranslation> {
-  const texts = textsIn(body);
-  if (isRefusal(texts)) return texts;
-  const { entries, characters } = texts;
-  return {
-    characters: characters * Math.max(1, targetsIn(query.get('to')).length),
-    judge(rules) {
-      const order: SharedOptions = { ...NOTHING_READ };
-      const refusal = readAll(OPTIONS, query, order, rules);
-      if (refusal !== undefined) return refusal;
-      const { targets, sourceLang, format } = order;
-      const into = targets.map(({ to, targetLang }) => ({ to, options: { ...NOTHING_CHOSEN, sourceLang, targetLang, format } }));
-      return entries.map((text) => ({ text, into }));
-    },
-  };
+function targetsOf({ targets, sourceLang, format }: SharedOptions): readonly AzureTarget[] {
+  return targets.map((target) => ({ ...NO_TARGET, target, sourceLang, format }));
+}
+
+function firstFault(order: SharedOptions, faultOf: (target: AzureTarget) => Refusal | undefined): Refusal | undefined {
+  return targetsOf(order).map(faultOf).find(isRefusal);
 }
 
 const NOT_A_LIST = wrong(400_000, 'The body must be a list of objects with a member Text: [{"Text": "…"}].');
@@ -136,23 +132,15 @@ export function textsIn(value: unknown): Judged<Texts> {
   });
 }
 
-/** The targets: the parameter may be repeated, and each may hold several, by commas. */
-function targetsIn(to: unknown): readonly string[] {
-  const values = (Array.isArray(to) ? to : [to ?? []].flat()) as readonly string[];
-  return values.flatMap((value) => value.split(',', TARGETS_MAX + 1));
+/** The parameter may be repeated, and each may hold several, by commas. */
+function codesIn(to: unknown): readonly string[] {
+  const values = [to ?? []].flat() as readonly unknown[];
+  return values.flatMap((value) => String(value).split(',', TARGETS_MAX + 1));
 }
 
-function targetsOf(value: unknown, _named: string, _order: SharedOptions, offer: CallerOffer): Judged<readonly Target[]> {
-  const given = targetsIn(value);
-  if (given.length > TARGETS_MAX) return wrongTarget(`to: may name at most ${TARGETS_MAX} languages.`);
-  const targets = given.map((one, index) => readTarget(one, given.length === 1 ? 'to' : `to[${index}]`, offer));
+function readTargets(value: unknown, _named: string, _order: SharedOptions, offer: CallerOffer): Judged<readonly Target[]> {
+  const codes = codesIn(value);
+  if (codes.length > TARGETS_MAX) return wrongTarget(`to: may name at most ${TARGETS_MAX} languages.`);
+  const targets = codes.map((code, index) => readTarget(code, codes.length === 1 ? 'to' : `to[${index}]`, offer));
   return targets.find(isRefusal) ?? (targets as readonly Target[]);
-}
-
-function firstOf(targets: readonly Target[], faultOf: (target: Target) => Refusal | undefined): Refusal | undefined {
-  for (const target of targets) {
-    const fault = faultOf(target);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
 }

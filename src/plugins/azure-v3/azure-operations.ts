@@ -1,13 +1,21 @@
 // The operations of Azure's API. A text is charged once for each of its targets.
-import { chargedCharacters, countCharacters, json, JSON_BODY_HEADERS, refuse, TRANSLATION_PROBLEMS } from 'lingate';
-import type { Exchange, GatewayServices, Outcome, PluginHost, Translation } from 'lingate';
+import {
+  chargedCharacters,
+  countCharacters,
+  json,
+  JSON_BODY_HEADERS,
+  keyOfOptions,
+  NOTHING_CHOSEN,
+  refuse,
+  TRANSLATION_PROBLEMS,
+} from 'lingate';
+import type { Exchange, Outcome, PluginHost, Translation, TranslationOptions } from 'lingate';
 import Type from 'typebox';
 import type { TSchema } from 'typebox';
 import { answer, operation } from '../facades/operation.ts';
 import type { ApiPart, FacadeApi } from '../facades/operation.ts';
 import type { DescribedOperation } from '../facades/parameter-table.ts';
 import { isRefusal, bodySchema, queryDocs } from '../facades/parameters.ts';
-import type { Judged } from '../facades/parameters.ts';
 import { integer, number, schemaOf, shown, string } from '../facades/reference.ts';
 import type { QueryDoc } from '../facades/reference.ts';
 import { chargeFor, uncharged, allOrRefusal, inOrder, NO_TEXTS } from '../facades/texts.ts';
@@ -15,8 +23,9 @@ import type { Texts } from '../facades/texts.ts';
 import { AZURE_2026_06_06 } from './azure-2026-06-06.ts';
 import { AZURE_3_0, TEXTS_BODY, textsIn } from './azure-3-0.ts';
 import { apiVersion, CODES, queryOf, readBody, VERSIONS, versionOf, wrong } from './azure-api.ts';
-import type { AzureVersion, ReadBody } from './azure-api.ts';
-import type { AzureInput, AzureTarget, AzureTranslation, ReadTranslation, TranslatedText } from './azure-parameters.ts';
+import type { AzureVersion, Query, ReadBody } from './azure-api.ts';
+import { TARGETS_MAX, wrongTarget } from './azure-parameters.ts';
+import type { AzureTarget, AzureTranslation, TranslatedText } from './azure-parameters.ts';
 
 const TRANSLATE: Readonly<Record<AzureVersion, AzureTranslation>> = { '3.0': AZURE_3_0, '2026-06-06': AZURE_2026_06_06 };
 
@@ -62,24 +71,39 @@ function answerDoc({ answer: answerTo }: AzureTranslation) {
   return { value, schema: schemaOf([value, detected], WORDS) };
 }
 
-interface ReadRequest extends ReadTranslation {
+interface ReadRequest {
   readonly version: AzureVersion;
+  readonly query: Query;
+  readonly body: unknown;
+}
+
+/** One call of the engine. */
+interface TargetCall {
+  /** The code in the answer. */
+  readonly to: string;
+  readonly options: TranslationOptions;
+  /** Without empty ones. */
+  readonly text: string[];
 }
 
 interface AzureOrder {
   version: AzureVersion;
   characters: number;
-  inputs: readonly AzureInput[];
+  /** Each text, with the calls that translate it. */
+  inputs: readonly { readonly text: string; readonly calls: readonly TargetCall[] }[];
 }
 
-/** The version counts first, then the body. */
-function readTranslation(x: Exchange, services: GatewayServices): Judged<ReadRequest> {
-  const query = queryOf(x.head.query);
-  const version = versionOf(query);
-  if (isRefusal(version)) return version;
-  const body = readBody(x, services);
-  const read = isRefusal(body) ? body : TRANSLATE[version].read(query, body.value);
-  return isRefusal(read) ? read : { ...read, version };
+const TOO_MANY_CALLS = wrongTarget(
+  `inputs: may have at most ${TARGETS_MAX} different targets; one with other options counts as different.`,
+);
+
+/** Equal targets at the same place of several texts are one call. */
+function callFor({ target: { to, targetLang }, ...chosen }: AzureTarget, place: number, calls: Map<string, TargetCall>): TargetCall {
+  const options = { ...NOTHING_CHOSEN, ...chosen, targetLang };
+  const key = `${place} ${to} ${keyOfOptions(options)}`;
+  const call = calls.get(key) ?? { to, options, text: [] };
+  calls.set(key, call);
+  return call;
 }
 
 export function translation(api: FacadeApi, host: PluginHost): ApiPart {
@@ -104,50 +128,45 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
     },
     problems: TRANSLATION_PROBLEMS,
     headers: JSON_BODY_HEADERS,
-    read: readTranslation,
+    // The version counts first, then the body.
+    read(x, services) {
+      const query = queryOf(x.head.query);
+      const version = versionOf(query);
+      if (isRefusal(version)) return version;
+      const body = readBody(x, services);
+      return isRefusal(body) ? body : { version, query, body: body.value };
+    },
     nothing: { version: '3.0', characters: 0, inputs: [] },
-    judge(order, { version, characters, judge }, offer) {
-      Object.assign(order, { version, characters });
-      const inputs = judge(offer);
+    judge(order, { version, query, body }, offer) {
+      order.version = version;
+      order.characters = TRANSLATE[version].charactersIn(query, body);
+      const inputs = TRANSLATE[version].inputsIn(query, body, offer);
       if (isRefusal(inputs)) return inputs;
-      order.inputs = inputs;
-      return undefined;
+      const calls = new Map<string, TargetCall>();
+      order.inputs = inputs.map(({ text, into }) => ({ text, calls: into.map((one, place) => callFor(one, place, calls)) }));
+      for (const { text, calls: of } of order.inputs) if (text !== '') for (const call of of) call.text.push(text);
+      return calls.size > TARGETS_MAX ? TOO_MANY_CALLS : undefined;
     },
     charge: ({ characters }) => chargeFor(characters),
-    run: (order, x, services) => translated(x, services, order),
+    async run(order, x, services) {
+      const calls = [...new Set(order.inputs.flatMap((input) => input.calls))].filter(({ text }) => text.length > 0);
+      // At the same time and not one after another, because the reservation lasts for two attempts.
+      const all = await allOrRefusal(calls.map(({ text, options }) => services.translate(x, { text, options, glossaryId: undefined })));
+      if ('problem' in all) return all;
+      return answerOf(x, order, new Map(calls.map((call, index) => [call, all[index]!.translations.values()])));
+    },
   });
 }
 
-/** One call of the engine for each target, with the texts for it. */
-async function translated(x: Exchange, services: GatewayServices, order: AzureOrder): Promise<Outcome> {
-  const works = new Map<AzureTarget, string[]>();
-  for (const { text, into } of order.inputs) {
-    for (const target of text === '' ? [] : into) {
-      const texts = works.get(target);
-      if (texts === undefined) works.set(target, [text]);
-      else texts.push(text);
-    }
-  }
-  // At the same time and not one after another, because the reservation lasts for two attempts.
-  const all = await allOrRefusal(
-    Array.from(works, ([{ options }, text]) => services.translate(x, { text, options, glossaryId: undefined })),
-  );
-  if ('problem' in all) return all;
-  return answerOf(x, order, new Map(Array.from(works.keys(), (target, index) => [target, all[index]!.translations.values()])));
-}
-
-/** `found` has for each target the translations of the texts that are not empty, in their order. */
-function answerOf(
-  x: Exchange,
-  { version, inputs }: AzureOrder,
-  found: ReadonlyMap<AzureTarget, Iterator<Translation, undefined>>,
-): Outcome {
-  const texts = inputs.map(({ text, into }): TranslatedText => {
-    const all = into.map((target): Translation | undefined => (text === '' ? undefined : found.get(target)!.next().value));
-    const code = into[0]?.options.sourceLang === undefined ? all[0]?.detectedSourceLanguage : undefined;
+/** `found` has for each call its translations, in the order of the texts. */
+function answerOf(x: Exchange, { version, inputs }: AzureOrder, found: ReadonlyMap<TargetCall, Iterator<Translation, undefined>>): Outcome {
+  const texts = inputs.map(({ text, calls }): TranslatedText => {
+    const all = calls.map((call) => (text === '' ? undefined : found.get(call)!.next().value));
+    const code = calls[0]?.options.sourceLang === undefined ? all[0]?.detectedSourceLanguage : undefined;
+    const sourceCharacters = countCharacters(text);
     return {
       detected: code === undefined ? undefined : CODES.theirs(code),
-      translations: into.map(({ to }, index) => ({ to, text: all[index]?.text ?? '', sourceCharacters: countCharacters(text) })),
+      translations: calls.map(({ to }, index) => ({ to, text: all[index]?.text ?? '', sourceCharacters })),
     };
   });
   return json(JSON.stringify(TRANSLATE[version].answer(texts)), 200, [['X-metered-usage', String(chargedCharacters(x))]]);

@@ -1,31 +1,33 @@
 // What the versions' /translate share: the parameters that several of them have, with Azure's
 // numbers for wrong values, and the form in which a version hands over what a request asks for.
 import { refuse, targetsOffered } from 'lingate';
-import type { Languages, Refusal, TextFormat, TranslationOptions } from 'lingate';
+import type { Languages, Refusal, TextFormat } from 'lingate';
 import type { CallerOffer } from '../facades/operation.ts';
 import type { Judged, Described } from '../facades/parameters.ts';
 import { CODES, wrong } from './azure-api.ts';
 import type { Query } from './azure-api.ts';
 
+/** A translation of a text that is requested. */
+export interface AzureTarget {
+  readonly target: Target;
+  readonly sourceLang: string | undefined;
+  readonly format: TextFormat;
+  readonly formality: string | undefined;
+  readonly context: string | undefined;
+}
+
+export const NO_TARGET: AzureTarget = {
+  target: { to: '', targetLang: '' },
+  sourceLang: undefined,
+  format: 'text',
+  formality: undefined,
+  context: undefined,
+};
+
 /** A text and its translations. An empty one is answered with empty ones. */
 export interface AzureInput {
   readonly text: string;
   readonly into: readonly AzureTarget[];
-}
-
-export interface AzureTarget {
-  /** The code in the answer. */
-  readonly to: string;
-  /** Canonical codes. */
-  readonly options: TranslationOptions;
-}
-
-/** A request whose body was parsed. */
-export interface ReadTranslation {
-  /** Of every text, once for each of its targets. */
-  readonly characters: number;
-  /** What depends on the offer; again after the admission if that depends on the plan. */
-  readonly judge: (rules: CallerOffer) => Judged<readonly AzureInput[]>;
 }
 
 /** A text's translations, and the code of its language if the engine has detected it. */
@@ -41,7 +43,9 @@ export interface AzureTranslation {
   readonly bodyExample: unknown;
   /** Its answer to these texts. */
   readonly answer: (texts: readonly TranslatedText[]) => unknown;
-  readonly read: (query: Query, body: unknown) => Judged<ReadTranslation>;
+  /** Of every text, once for each of its targets; 0 for a body without texts. */
+  readonly charactersIn: (query: Query, body: unknown) => number;
+  readonly inputsIn: (query: Query, body: unknown, offer: CallerOffer) => Judged<readonly AzureInput[]>;
 }
 
 /** Each is a separate call to the engine. */
@@ -106,25 +110,15 @@ export function readFormat(value: unknown, named: string): Judged<TextFormat> {
   return type === 'plain' ? 'text' : type;
 }
 
-/** A source that may be detected, and one target of it. */
-interface Pair {
-  readonly sourceLang: string | undefined;
-  readonly target: Target;
-}
-
-export function pairFault(
-  named: string,
-  { sourceLang, target: { to, targetLang } }: Pair,
-  { languages }: CallerOffer,
-): Refusal | undefined {
-  if (languages.offers(sourceLang, targetLang)) return undefined;
+export function pairFault(named: string, { sourceLang, target }: AzureTarget, { languages }: CallerOffer): Refusal | undefined {
+  if (languages.offers(sourceLang, target.targetLang)) return undefined;
   const theirs = (code: string): string => CODES.theirs(code);
   const from = sourceLang === undefined ? '' : ` for texts in ${theirs(sourceLang)}`;
-  return wrong(400_023, `${named}: ${to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirs)}.`);
+  return wrong(400_023, `${named}: ${target.to} is not offered${from}; ${targetsOffered(sourceLang, languages, theirs)}.`);
 }
 
 /** Whether the engine for a pair supports the format. */
-export function formatFault(format: TextFormat, { sourceLang, target }: Pair, { canFor }: CallerOffer): Refusal | undefined {
+export function formatFault({ format, sourceLang, target }: AzureTarget, { canFor }: CallerOffer): Refusal | undefined {
   if (format === 'text' || canFor(sourceLang, target.targetLang).formats.includes(format)) return undefined;
   return wrong(400_071, `textType: the engine of this service does not support ${format}; leave it out.`);
 }

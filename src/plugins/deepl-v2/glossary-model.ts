@@ -5,7 +5,7 @@ import { baseCode, nameFault, refuse } from 'lingate';
 import type { DictionaryRecord, GlossaryEntries, GlossaryRecord, LanguagePair, Languages, Refusal } from 'lingate';
 import Type from 'typebox';
 import type { Members } from '../facades/members.ts';
-import { isRefusal, objectSchema, readAll } from '../facades/parameters.ts';
+import { isRefusal, objectSchema, readEach } from '../facades/parameters.ts';
 import type { Judged, ParameterEntry } from '../facades/parameters.ts';
 import { oneOf, textOf } from './deepl-request.ts';
 import { NO_ENTRIES, parseEntries, phraseFault } from './glossary-entries.ts';
@@ -173,18 +173,13 @@ export const DICTIONARIES: Entry = {
 function dictionariesIn(value: unknown, languages: Languages): Judged<readonly DictionaryDraft[]> {
   if (!Array.isArray(value)) return refused("'dictionaries' must be an array.");
   if (value.length > DICTIONARIES_MAX) return refused(`'dictionaries' may have at most ${DICTIONARIES_MAX}.`);
-  const drafts = new Map<string, DictionaryDraft>();
-  for (const [index, one] of (value as readonly unknown[]).entries()) {
-    if (typeof one !== 'object' || one === null) return refused(`'dictionaries[${index}]' must be an object.`);
-    const draft: SentGlossary = { ...NOTHING_DRAFTED };
-    const refusal = readAll(DICTIONARY, one instanceof Map ? (one as Members) : new Map(Object.entries(one)), draft, languages);
-    if (refusal !== undefined) return refusal;
-    const { sourceLang, targetLang, entries } = draft;
-    const pair = `${sourceLang} ${targetLang}`;
-    if (drafts.has(pair)) return refused(`'dictionaries[${index}]' has the same languages as another.`);
-    drafts.set(pair, { sourceLang, targetLang, entries });
-  }
-  return [...drafts.values()];
+  const drafts = readEach(DICTIONARY, value, NOTHING_DRAFTED, languages, 'dictionaries', (named) =>
+    refused(`'${named}' must be an object.`),
+  );
+  if (isRefusal(drafts)) return drafts;
+  const pairs = drafts.map(({ sourceLang, targetLang }) => `${sourceLang} ${targetLang}`);
+  const second = pairs.findIndex((pair, index) => pairs.indexOf(pair) !== index);
+  return second === -1 ? drafts : refused(`'dictionaries[${second}]' has the same languages as another.`);
 }
 
 /** The name of a form field for a member of one of several dictionaries. */

@@ -106,6 +106,27 @@ export function readAll<Order extends object, Rules>(
   return undefined;
 }
 
+/** The objects of a list, each read with the parameters; `named` is the list. */
+export function readEach<Order extends object, Rules>(
+  entries: readonly ParameterEntry<Order, Rules>[],
+  list: readonly unknown[],
+  nothing: Order,
+  rules: Rules,
+  named: string,
+  notObject: (named: string) => Refusal,
+): Judged<readonly Order[]> {
+  const orders: Order[] = [];
+  for (const [index, one] of list.entries()) {
+    const at = `${named}[${index}]`;
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return notObject(at);
+    const order = { ...nothing };
+    const refusal = readAll(entries, one instanceof Map ? (one as Values) : new Map(Object.entries(one)), order, rules, `${at}.`);
+    if (refusal !== undefined) return refusal;
+    orders.push(order);
+  }
+  return orders;
+}
+
 function readOne<Order extends object, Rules>(
   parameter: Parameter<Order, Rules>,
   value: unknown,
