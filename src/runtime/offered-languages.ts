@@ -25,8 +25,6 @@ interface OfferedLanguagesOptions {
   readonly log: Log;
   /** What an operator should do about a failure. */
   readonly adviceFor: (failure: FailureDetail) => string;
-  /** Schedules a callback and returns a function that cancels it; replaced in tests. */
-  readonly later?: ((run: () => void, ms: number) => () => void) | undefined;
 }
 
 interface OfferedSource {
@@ -89,6 +87,14 @@ const ASK_AGAIN_MS = 5000;
 const ASK_NOBODY_MS = 60_000;
 const LOGGED_PAIRS_MAX = 50;
 
+/** What is known of a replica. */
+interface Replica {
+  /** Its last valid answer. */
+  readonly pairs: PairTest | undefined;
+  /** Whether it gave none to the last query. */
+  readonly isSilent: boolean;
+}
+
 class EnginePairs {
   /** `undefined` means every pair. */
   test: PairTest | undefined;
@@ -97,17 +103,15 @@ class EnginePairs {
   /** Called when the replicas offer different pairs than before. */
   readonly #onChange: () => void;
   readonly #options: OfferedLanguagesOptions;
-  /** The last valid answer of each replica, by URL. */
-  readonly #reported = new Map<string, PairTest>();
-  /** Replicas that did not answer the last query. */
-  readonly #silent = new Set<string>();
+  /** By URL. */
+  #replicas: ReadonlyMap<string, Replica> = new Map();
   /** The reported pairs as last logged. */
-  #logged: string | undefined = undefined;
+  #logged = '';
   #againMs = ASK_AGAIN_MS;
   /** Numbers the queries: only the answer to the latest one counts. */
   #asked = 0;
   #closed = false;
-  #callOff = (): void => undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(engine: OfferedSource, config: () => OfferedByConfig, onChange: () => void, options: OfferedLanguagesOptions) {
     this.#engine = engine;
@@ -131,7 +135,7 @@ class EnginePairs {
   ask(): void {
     const { ask } = this.#engine;
     if (this.#mode !== 'ask' || ask === undefined || this.#closed) return;
-    this.#callOff();
+    clearTimeout(this.#timer);
     // An earlier query may still be in flight, possibly to different replicas.
     const question = ++this.#asked;
     void ask().then((answers) => question === this.#asked && this.#answered(answers));
@@ -139,56 +143,50 @@ class EnginePairs {
 
   close(): void {
     this.#closed = true;
-    this.#callOff();
+    clearTimeout(this.#timer);
   }
 
   #answered(answers: readonly ReplicaPairs[]): void {
     if (this.#closed) return;
-    for (const answer of answers) this.#take(answer);
-    for (const url of this.#reported.keys()) if (!answers.some((answer) => answer.url === url)) this.#reported.delete(url);
-    for (const url of this.#silent) if (!answers.some((answer) => answer.url === url)) this.#silent.delete(url);
+    this.#replicas = new Map(answers.map((answer) => [answer.url, this.#replicaOf(answer)]));
     this.#noteChange();
-    this.#callOff = (this.#options.later ?? laterBy)(() => this.ask(), this.#pauseMs());
+    this.#timer = setTimeout(() => this.ask(), this.#pauseMs()).unref();
+  }
+
+  /** Without a pair of ours an answer counts for nothing: the engine may still be loading its models. */
+  #replicaOf({ url, pairs, detail }: ReplicaPairs): Replica {
+    const known = this.#replicas.get(url);
+    const failure = typeof pairs === 'string' ? pairs : this.#pairsOf(pairs).length === 0 ? 'no_pair_of_ours' : undefined;
+    if (failure === undefined) return { pairs: pairs as PairTest, isSilent: false };
+    if (known?.isSilent !== true) {
+      const { log, adviceFor } = this.#options;
+      log.warn('an engine replica did not report its pairs: the known ones stay in use', {
+        engine: this.#engine.name,
+        replica: url,
+        failure,
+        status: detail?.status,
+        cause: detail?.cause,
+        advice: detail && adviceFor(detail),
+      });
+    }
+    return { pairs: known?.pairs, isSilent: true };
   }
 
   #pauseMs(): number {
-    const againMs = Math.min(this.#againMs, this.#reported.size === 0 ? ASK_NOBODY_MS : ASK_EVERY_MS);
-    this.#againMs = this.#silent.size === 0 ? ASK_AGAIN_MS : againMs * 2;
-    return this.#silent.size === 0 ? ASK_EVERY_MS : againMs;
-  }
-
-  /** Without a pair of ours it counts for nothing: the engine may still be loading its models. */
-  #take({ url, pairs, detail }: ReplicaPairs): void {
-    const failure = typeof pairs === 'string' ? pairs : this.#pairsOf([pairs]).length === 0 ? 'no_pair_of_ours' : undefined;
-    if (failure === undefined) {
-      this.#silent.delete(url);
-      this.#reported.set(url, pairs as PairTest);
-      return;
-    }
-    if (!this.#silent.has(url)) this.#warn(url, failure, detail);
-    this.#silent.add(url);
-  }
-
-  #warn(replica: string, failure: string, detail: FailureDetail | undefined): void {
-    const { log, adviceFor } = this.#options;
-    const { status, cause } = detail ?? {};
-    log.warn('an engine replica did not report its pairs: the known ones stay in use', {
-      engine: this.#engine.name,
-      replica,
-      failure,
-      status,
-      cause,
-      advice: detail && adviceFor(detail),
-    });
+    const replicas = [...this.#replicas.values()];
+    const againMs = Math.min(this.#againMs, replicas.every(({ pairs }) => pairs === undefined) ? ASK_NOBODY_MS : ASK_EVERY_MS);
+    const isSilent = replicas.some((replica) => replica.isSilent);
+    this.#againMs = isSilent ? againMs * 2 : ASK_AGAIN_MS;
+    return isSilent ? againMs : ASK_EVERY_MS;
   }
 
   /** Leaves `test` unchanged if nothing has changed. */
   #noteChange(): void {
-    const pairs = this.#pairsOf([...this.#reported.values()]);
+    const pairs = this.#pairsOf(this.#reported);
     const key = pairs.join(' ');
-    if (this.#mode !== 'ask' || pairs.length === 0 || key === this.#logged) return;
+    if (this.#mode !== 'ask' || key === '' || key === this.#logged) return;
     this.#logged = key;
-    this.test = this.#made();
+    this.test = this.#reported;
     this.#onChange();
     const shown = pairs.slice(0, LOGGED_PAIRS_MAX).join(' ') + (pairs.length > LOGGED_PAIRS_MAX ? ' …' : '');
     this.#options.log.info('the pairs that the engine offers have changed', {
@@ -200,26 +198,20 @@ class EnginePairs {
 
   #made(): PairTest | undefined {
     const mode = this.#mode;
-    if (mode === 'any') return undefined;
-    if (mode !== 'ask') return pairsOfList(mode, this.#config().table);
-    const reported = [...this.#reported.values()];
+    if (mode !== 'ask') return mode === 'any' ? undefined : pairsOfList(mode, this.#config().table);
     // Nothing was reported yet, or nothing that matches the new language list.
-    return this.#pairsOf(reported).length === 0 ? undefined : anyOf(reported);
+    return this.#pairsOf(this.#reported).length === 0 ? undefined : this.#reported;
   }
 
-  #pairsOf(reported: readonly PairTest[]): string[] {
+  /** A pair is offered if any replica has it, because the second attempt goes to another replica. */
+  get #reported(): PairTest {
+    const tests = [...this.#replicas.values()].map(({ pairs }) => pairs);
+    return (sourceLang, targetLang) => tests.some((offers) => offers?.(sourceLang, targetLang) === true);
+  }
+
+  /** Those of our list. */
+  #pairsOf(offers: PairTest): string[] {
     const { sources, targets } = this.#config().table;
-    const offers = anyOf(reported);
     return sources.flatMap(({ code }) => targets.filter((target) => offers(code, target.code)).map((target) => `${code}-${target.code}`));
   }
-}
-
-/** A pair is offered if any replica has it, because the second attempt goes to another replica. */
-function anyOf(reported: readonly PairTest[]): PairTest {
-  return (sourceLang, targetLang) => reported.some((offers) => offers(sourceLang, targetLang));
-}
-
-function laterBy(run: () => void, ms: number): () => void {
-  const timer = setTimeout(run, ms).unref();
-  return () => clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
 // The pairs that engines report: requested at the start, every ten minutes and after a reload, without any request waiting for it.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { capabilitiesOf } from '../../../src/domain/translation-options.ts';
 import type { LanguageTable } from '../../../src/domain/languages.ts';
 import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
@@ -19,12 +19,12 @@ type Report = readonly string[] | AttemptFailure;
 let lines: (readonly [string, LogFields | undefined])[];
 /** Requests that have not been answered yet. */
 let asked: ((answers: Readonly<Record<string, Report>>) => Promise<void>)[];
-/** Timers: what is to run, and after how many milliseconds. */
-let timers: { readonly run: () => void; readonly ms: number }[];
 
 beforeEach(() => {
-  [lines, asked, timers] = [[], [], []];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  [lines, asked] = [[], []];
 });
+afterEach(() => void vi.useRealTimers());
 
 const take = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
 const log = { info: take, warn: take, error: take };
@@ -40,11 +40,6 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
     });
     return promise;
   };
-  const later = (run: () => void, ms: number): (() => void) => {
-    const timer = { run, ms };
-    timers.push(timer);
-    return () => (timers = timers.filter((one) => one !== timer));
-  };
   const can = capabilitiesOf();
   const engines = [{ name: 'default', can, ask: canTell ? ask : undefined }];
   return new OfferedLanguages({
@@ -52,7 +47,6 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
     engines,
     log,
     adviceFor: ({ failure }) => `about ${failure}`,
-    later,
   });
 }
 
@@ -71,12 +65,12 @@ function pairsOf({ current }: OfferedLanguages, table = TABLE): string[] {
   );
 }
 
-/** Runs the timer that is set. */
+/** Runs the only timer, and says after how many milliseconds. */
 function pass(): number {
-  expect(timers).toHaveLength(1);
-  const { run, ms } = timers.pop()!;
-  run();
-  return ms;
+  expect(vi.getTimerCount()).toBe(1);
+  const before = Date.now();
+  vi.advanceTimersToNextTimer();
+  return Date.now() - before;
 }
 
 const TEN_MINUTES = 600_000;
