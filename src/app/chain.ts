@@ -7,7 +7,7 @@ import type { Step } from '../core/step.ts';
 import { credentialReader } from '../domain/api-key.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/slots.ts';
 import { anyOf } from '../domain/translation-options.ts';
-import { lackOf, notAble, offerFor } from '../domain/engine-offer.ts';
+import { offerFor, refusalFor } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/request-trace.ts';
 import {
@@ -134,11 +134,7 @@ function servicesOf(parts: ChainParts, translate: TranslateOptions, documents: G
       const offer = offerFor(x, parts.offers.current);
       return targetLang === undefined ? offer.can : offer.canFor(sourceLang, targetLang, wants);
     },
-    refusalFor(x, options, hasGlossary) {
-      const offer = offerFor(x, parts.offers.current);
-      const lack = lackOf(offer, options, hasGlossary);
-      return lack === undefined ? undefined : notAble(lack, offer, options);
-    },
+    refusalFor: (x, options, hasGlossary) => refusalFor(offerFor(x, parts.offers.current), options, hasGlossary),
     judgeAgain(x, judge) {
       if (parts.offers.current.byPlan) x.set(judgeAgainSlot, { refusal: x.get(chargeSlot)?.refusal, judge });
     },

@@ -113,16 +113,16 @@ export function routeFor(offer: EngineOffer, options: TranslationOptions, hasGlo
   return wants[0] === 'formality' && !offer.languages.supportsFormality(options.targetLang) ? 'formality' : route.withAll(wants);
 }
 
-/** What no eligible engine supports; `undefined` if one supports the whole request. */
-export function lackOf(offer: EngineOffer, options: TranslationOptions, hasGlossary?: boolean): 'pair' | Want | undefined {
-  const route = routeFor(offer, options, hasGlossary);
-  return typeof route === 'string' ? route : undefined;
-}
-
 /** The refusal for something that no eligible engine supports. */
 export function notAble(lack: 'pair' | Want, offer: EngineOffer, options: TranslationOptions): Refusal {
   if (lack === 'pair') return pairNotOffered(options.sourceLang, options.targetLang, offer.languages);
   return WANTS[lack].refusal(options);
+}
+
+/** The refusal of a request that no eligible engine supports as a whole. */
+export function refusalFor(offer: EngineOffer, options: TranslationOptions, hasGlossary?: boolean): Refusal | undefined {
+  const route = routeFor(offer, options, hasGlossary);
+  return typeof route === 'string' ? notAble(route, offer, options) : undefined;
 }
 
 /** Of engines with rules; without `rules`, all of them in order. */
@@ -214,8 +214,8 @@ export function explainRoute(
   let attempts = 0;
   const explained = (engine: OfferedEngine): Omit<ExplainedEngine, 'engine'> => {
     if (!named.includes(engine.name)) return { attempt: undefined, because: 'rule' };
-    const lack = lackOf(offersOf(table, [engine], undefined).any, request.options, request.hasGlossary);
-    if (lack !== undefined) return { attempt: undefined, because: lack };
+    const route = routeFor(offersOf(table, [engine], undefined).any, request.options, request.hasGlossary);
+    if (typeof route === 'string') return { attempt: undefined, because: route };
     const attempt = ++attempts;
     return attempt === 1 || attempt === 2 ? { attempt, because: undefined } : { attempt: undefined, because: 'behind' };
   };

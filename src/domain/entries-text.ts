@@ -17,45 +17,28 @@ export interface WrittenEntries {
   readonly bytes: number;
 }
 
-/** Terms must not repeat. Yields whenever a piece is full, to let others go on. */
-function* writing(pairs: Iterable<readonly [term: string, translation: string]>): Generator<undefined, WrittenEntries> {
+/** UTF-8 length, without quotes and escapes. */
+export function bytesOfEntry(term: string, translation: string): number {
+  return Buffer.byteLength(term) + Buffer.byteLength(translation);
+}
+
+/** Terms must not repeat. `turn` is awaited whenever a piece is full, to let others go on. */
+export async function writeEntries(entries: Entries | ReadonlyMap<string, string>, turn: () => Promise<void>): Promise<WrittenEntries> {
   const pieces: Uint8Array[] = [];
   let [text, entryCount, bytes] = ['', 0, 0];
-  for (const [term, translation] of pairs) {
+  for (const [term, translation] of entries instanceof Map
+    ? (entries as ReadonlyMap<string, string>)
+    : Object.entries(entries as Entries)) {
     text += `${text === '' ? '' : ','}${JSON.stringify(term)}:${JSON.stringify(translation)}`;
     entryCount++;
     bytes += bytesOfEntry(term, translation);
     if (text.length < PIECE_BYTES) continue;
     pieces.push(Buffer.from(text));
     text = '';
-    yield;
+    await turn();
   }
   if (text !== '') pieces.push(Buffer.from(text));
   return { pieces, entryCount, bytes };
-}
-
-/** UTF-8 length, without quotes and escapes. */
-export function bytesOfEntry(term: string, translation: string): number {
-  return Buffer.byteLength(term) + Buffer.byteLength(translation);
-}
-
-/** `turn` is awaited between pieces. */
-export async function writeEntries(entries: Entries | ReadonlyMap<string, string>, turn: () => Promise<void>): Promise<WrittenEntries> {
-  const written = writing(entries instanceof Map ? (entries as ReadonlyMap<string, string>) : Object.entries(entries as Entries));
-  for (;;) {
-    const step = written.next();
-    if (step.done === true) return step.value;
-    await turn();
-  }
-}
-
-/** Synchronous: for small dictionaries, or if nobody is waiting. */
-export function writtenEntries(entries: Entries): WrittenEntries {
-  const written = writing(Object.entries(entries));
-  for (;;) {
-    const step = written.next();
-    if (step.done === true) return step.value;
-  }
 }
 
 /** Parses the entries of one piece. */

@@ -40,73 +40,65 @@ export interface GlossaryDraft {
   readonly entries: Readonly<Record<string, string>>;
 }
 
-type JudgedGlossary = { readonly kind: 'valid'; readonly draft: GlossaryDraft } | { readonly kind: 'invalid'; readonly refusal: Refusal };
-/** A valid value, or what is wrong with it. */
-type JudgedValue<T> = { readonly valid: T } | { readonly fault: string };
-
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(GlossaryBody.properties));
 /** Not in terms and names: engines read terms by line, and people read names in lists. */
 const LINE_BREAK_OR_CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+const NO_OBJECT = refuse('validation_error', 'body: must be a JSON object with the members name, source_lang, target_lang and entries.');
+const NO_SOURCE = refuse(
+  'invalid_source_lang',
+  'source_lang: must be one of the codes that GET /v1/languages lists; regional variants are targets only.',
+);
+const NO_TARGET = refuse('invalid_target_lang', 'target_lang: must be one of the codes that GET /v1/languages?type=target lists.');
 
-export function judgeGlossaryBody(value: unknown, languages: Languages): JudgedGlossary {
-  if (!isObject(value)) return no('body: must be a JSON object with the members name, source_lang, target_lang and entries.');
-  const unknown = unknownAmong(Object.keys(value), MEMBERS);
+export function judgeGlossaryBody(body: unknown, languages: Languages): GlossaryDraft | Refusal {
+  if (!isObject(body)) return NO_OBJECT;
+  const unknown = unknownAmong(Object.keys(body), MEMBERS);
   if (unknown !== undefined) return no(`Unknown member: ${unknown}. Accepted are ${[...MEMBERS].join(', ')}.`);
-  const name = judgePhrase(value['name'], GLOSSARY_NAME_CHARACTERS_MAX);
-  const nameIs = 'fault' in name ? name.fault : nameFault(name.valid);
-  if ('fault' in name || nameIs !== undefined) return no(`name: ${nameIs}.`);
-  const sourceLang = languages.source(value['source_lang']);
-  if (sourceLang === undefined) {
-    const detail = 'source_lang: must be one of the codes that GET /v1/languages lists; regional variants are targets only.';
-    return { kind: 'invalid', refusal: refuse('invalid_source_lang', detail) };
-  }
-  const targetLang = languages.target(value['target_lang']);
-  if (targetLang === undefined) {
-    const detail = 'target_lang: must be one of the codes that GET /v1/languages?type=target lists.';
-    return { kind: 'invalid', refusal: refuse('invalid_target_lang', detail) };
-  }
-  const entries = judgeEntries(value['entries']);
-  if ('fault' in entries) return no(entries.fault);
-  return { kind: 'valid', draft: { name: name.valid, sourceLang, targetLang, entries: entries.valid } };
+  const name = phraseOf(body['name'], GLOSSARY_NAME_CHARACTERS_MAX);
+  const fault = typeof name === 'string' ? nameFault(name) : name.fault;
+  if (typeof name !== 'string' || fault !== undefined) return no(`name: ${fault}.`);
+  const sourceLang = languages.source(body['source_lang']);
+  if (sourceLang === undefined) return NO_SOURCE;
+  const targetLang = languages.target(body['target_lang']);
+  if (targetLang === undefined) return NO_TARGET;
+  const entries = entriesOf(body['entries']);
+  return typeof entries === 'string' ? no(entries) : { name, sourceLang, targetLang, entries: Object.fromEntries(entries) };
 }
 
-/** Stops at the first invalid entry and identifies it by its term. */
-function judgeEntries(value: unknown): JudgedValue<Readonly<Record<string, string>>> {
-  if (!isObject(value)) return { fault: 'entries: must be an object of terms and their translations.' };
+/** What is wrong with them is the first invalid entry, by its term. */
+function entriesOf(value: unknown): ReadonlyMap<string, string> | string {
+  if (!isObject(value)) return 'entries: must be an object of terms and their translations.';
   const pairs = Object.entries(value);
-  if (pairs.length === 0) return { fault: 'entries: must hold at least one term.' };
-  if (pairs.length > GLOSSARY_ENTRIES_MAX) {
-    return { fault: `entries: may hold at most ${GLOSSARY_ENTRIES_MAX} terms; there are ${pairs.length}.` };
-  }
+  if (pairs.length === 0) return 'entries: must hold at least one term.';
+  if (pairs.length > GLOSSARY_ENTRIES_MAX) return `entries: may hold at most ${GLOSSARY_ENTRIES_MAX} terms; there are ${pairs.length}.`;
   const valid = new Map<string, string>();
   for (const [key, text] of pairs) {
-    const phrase = judgePhrase(key, GLOSSARY_TERM_CHARACTERS_MAX);
-    if ('fault' in phrase) return { fault: `entries["${shownWord(key)}"]: a term ${phrase.fault}.` };
-    const translation = judgePhrase(text, GLOSSARY_TERM_CHARACTERS_MAX);
-    if ('fault' in translation) return { fault: `entries["${shownWord(key)}"]: its translation ${translation.fault}.` };
+    const [name, translation] = [key, text].map((one) => phraseOf(one, GLOSSARY_TERM_CHARACTERS_MAX));
+    if (typeof name !== 'string') return `entries["${shownWord(key)}"]: a term ${name!.fault}.`;
+    if (typeof translation !== 'string') return `entries["${shownWord(key)}"]: its translation ${translation!.fault}.`;
     // It is unclear which of the two is right.
-    if (valid.has(phrase.valid)) return { fault: `entries["${shownWord(key)}"]: the same term appears twice, apart from white space.` };
-    valid.set(phrase.valid, translation.valid);
+    if (valid.has(name)) return `entries["${shownWord(key)}"]: the same term appears twice, apart from white space.`;
+    valid.set(name, translation);
   }
-  return { valid: Object.fromEntries(valid) };
+  return valid;
 }
 
-function judgePhrase(value: unknown, charactersMax: number): JudgedValue<string> {
+/** Trimmed, or what is wrong with it. */
+function phraseOf(value: unknown, charactersMax: number): string | { readonly fault: string } {
   if (typeof value !== 'string') return { fault: 'must be a string' };
   const phrase = value.trim();
   if (phrase === '') return { fault: 'must not be empty' };
   if (!phrase.isWellFormed()) return { fault: 'must be well-formed Unicode' };
   if (LINE_BREAK_OR_CONTROL.test(phrase)) return { fault: 'must not hold line breaks or control characters' };
-  if (countCharacters(phrase) > charactersMax) return { fault: `may be at most ${charactersMax} characters long` };
-  return { valid: phrase };
+  return countCharacters(phrase) > charactersMax ? { fault: `may be at most ${charactersMax} characters long` } : phrase;
 }
 
 function isObject(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function no(detail: string): JudgedGlossary {
-  return { kind: 'invalid', refusal: refuse('validation_error', detail) };
+function no(detail: string): Refusal {
+  return refuse('validation_error', detail);
 }
 
 /** Codes are canonical. */

@@ -5,7 +5,7 @@ import { unknownAmong } from './json-body.ts';
 import { countCharacters } from './characters.ts';
 import type { JsonMembers } from './json-body.ts';
 import type { Languages } from './languages.ts';
-import { lackOf, notAble } from './engine-offer.ts';
+import { refusalFor } from './engine-offer.ts';
 import type { EngineOffer } from './engine-offer.ts';
 import { NO_SUCH_GLOSSARY, pairNotOffered } from './refusals.ts';
 import { Type } from './typebox.ts';
@@ -147,8 +147,8 @@ function readGlossary(value: unknown, draft: Draft, { engines }: Offered): Refus
   const hasGlossary = value !== undefined;
   // Most want nothing, and the pair has been judged.
   const hasWants = wantsOf(options, hasGlossary).length > 0;
-  const lack = hasWants && engines !== undefined ? lackOf(engines, options, hasGlossary) : undefined;
-  if (engines !== undefined && lack !== undefined) return notAble(lack, engines, options);
+  const refusal = hasWants && engines !== undefined ? refusalFor(engines, options, hasGlossary) : undefined;
+  if (refusal !== undefined) return refusal;
   if (value === undefined) return undefined;
   if (options.sourceLang === undefined) return invalid('source_lang: is required when glossary_id is used.');
   draft.glossaryId = canonicalUlid(value);

@@ -38,9 +38,9 @@ export function readGlossary(languages: () => Languages, bodyBytesMax: number): 
     run(x) {
       const body = readJsonBody(x.head.headers, x.body, bodyBytesMax);
       x.body = 'none';
-      const judged = body.kind === 'value' ? judgeGlossaryBody(body.value, languages()) : body;
-      if (judged.kind === 'valid') x.set(draftSlot, judged.draft);
-      else x.set(chargeSlot, refusedCharge(judged.refusal));
+      const judged = body.kind === 'value' ? judgeGlossaryBody(body.value, languages()) : body.refusal;
+      if ('problem' in judged) x.set(chargeSlot, refusedCharge(judged));
+      else x.set(draftSlot, judged);
       return undefined;
     },
   };

@@ -9,7 +9,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineGlossary } from '../domain/translation-options.ts';
 import { IDLE_ENTRIES, purgeIdle } from './key-cache.ts';
-import type { FoundEntries, GlossaryCache, GlossaryStore, NewDictionary } from '../ports/glossary-store.ts';
+import type { FoundEntries, GlossaryCache, GlossaryStore } from '../ports/glossary-store.ts';
 
 interface GlossaryCacheOptions {
   readonly store: Pick<GlossaryStore, 'entries' | 'find'>;
@@ -117,25 +117,17 @@ export class LruGlossaryCache implements GlossaryCache {
   }
 }
 
-/** As routes use them: large dictionaries in pieces, read once, within the team's limit. */
+/** As routes use them: entries are read once, and a team's are limited. */
 export function boundedGlossaries(store: GlossaryStore, cache: LruGlossaryCache, teamBytesMax: number): GlossaryStore {
   return {
-    create: async (glossary) => store.create({ ...glossary, dictionaries: await written(glossary.dictionaries) }, teamBytesMax),
-    change: async (change) => store.change({ ...change, dictionaries: await written(change.dictionaries) }, teamBytesMax),
+    create: (glossary) => store.create(glossary, teamBytesMax),
+    change: (change) => store.change(change, teamBytesMax),
     list: (teamId) => store.list(teamId),
     find: (teamId, glossaryId) => store.find(teamId, glossaryId),
     entries: (teamId, dictionaryId) => cache.entries(teamId, dictionaryId),
     ownerOf: (glossaryId) => store.ownerOf(glossaryId),
     remove: (teamId, glossaryId) => store.remove(teamId, glossaryId),
   };
-}
-
-async function written<D extends object>(dictionaries: readonly (D | NewDictionary)[]): Promise<(D | NewDictionary)[]> {
-  const all: (D | NewDictionary)[] = [];
-  for (const one of dictionaries) {
-    all.push('entries' in one && one.written === undefined ? { ...one, written: await writeEntries(one.entries, nextTurn) } : one);
-  }
-  return all;
 }
 
 function keyOf(teamId: string, dictionaryId: string): string {

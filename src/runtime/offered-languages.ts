@@ -88,7 +88,7 @@ const ASK_NOBODY_MS = 60_000;
 const LOGGED_PAIRS_MAX = 50;
 
 /** What is known of a replica. */
-interface Replica {
+interface ReportedPairs {
   /** Its last valid answer. */
   readonly pairs: PairTest | undefined;
   /** Whether it gave none to the last query. */
@@ -104,7 +104,7 @@ class EnginePairs {
   readonly #onChange: () => void;
   readonly #options: OfferedLanguagesOptions;
   /** By URL. */
-  #replicas: ReadonlyMap<string, Replica> = new Map();
+  #replicas: ReadonlyMap<string, ReportedPairs> = new Map();
   /** The reported pairs as last logged. */
   #logged = '';
   #againMs = ASK_AGAIN_MS;
@@ -154,7 +154,7 @@ class EnginePairs {
   }
 
   /** Without a pair of ours an answer counts for nothing: the engine may still be loading its models. */
-  #replicaOf({ url, pairs, detail }: ReplicaPairs): Replica {
+  #replicaOf({ url, pairs, detail }: ReplicaPairs): ReportedPairs {
     const known = this.#replicas.get(url);
     const failure = typeof pairs === 'string' ? pairs : this.#pairsOf(pairs).length === 0 ? 'no_pair_of_ours' : undefined;
     if (failure === undefined) return { pairs: pairs as PairTest, isSilent: false };

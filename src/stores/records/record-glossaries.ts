@@ -1,6 +1,7 @@
 // Glossaries over a record space: limits and revisions are exact, because each change names the records that it depends on.
+import { nextTurn } from '../../core/turns.ts';
 import { glossaryRemoval } from '../../domain/audit-entry.ts';
-import { isLarge, ReadEntries, writtenEntries } from '../../domain/entries-text.ts';
+import { isLarge, ReadEntries, writeEntries } from '../../domain/entries-text.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -55,7 +56,7 @@ export function recordGlossaries(space: RecordSpace): GlossaryStore {
 
   return {
     async create({ glossaryId, teamId, name, dictionaries }, teamBytesMax = Infinity) {
-      const added = newDictionaries(dictionaries);
+      const added = await newDictionaries(dictionaries);
       const decide: Decide<GlossaryCreation> = (known, totals, { limits: { maxGlossaries }, nowMs }) => {
         // The creation has been delivered twice.
         if (known !== undefined) return { result: { kind: 'created', glossary: shownGlossary(known) } };
@@ -89,7 +90,7 @@ export function recordGlossaries(space: RecordSpace): GlossaryStore {
       return pieces === undefined || isUnavailable(pieces) ? pieces : new ReadEntries(pieces);
     },
     async change({ teamId, glossaryId, name, revision, dictionaries }, teamBytesMax = Infinity) {
-      const added = newDictionaries(dictionaries);
+      const added = await newDictionaries(dictionaries);
       return write<GlossaryChanged>(teamId, glossaryId, added, { kind: 'missing' }, (known, totals, { limits }) => {
         if (known === undefined) return { result: { kind: 'missing' } };
         if (known.revision !== revision) return { result: { kind: 'outdated' } };
@@ -115,13 +116,15 @@ interface AddedDictionary {
 }
 
 /** The new ones of a list, serialized before a change, which others wait for. */
-function newDictionaries(dictionaries: readonly (DictionaryRecord | NewDictionary)[]): readonly AddedDictionary[] {
-  return dictionaries
-    .filter((one) => 'entries' in one)
-    .map(({ dictionaryId, sourceLang, targetLang, entries, written = writtenEntries(entries) }) => {
-      const { pieces, entryCount, bytes } = written;
-      return { contents: { dictionaryId, sourceLang, targetLang, entryCount, bytes }, blob: { blobId: dictionaryId, pieces } };
-    });
+async function newDictionaries(dictionaries: readonly (DictionaryRecord | NewDictionary)[]): Promise<readonly AddedDictionary[]> {
+  const added: AddedDictionary[] = [];
+  for (const one of dictionaries) {
+    if (!('entries' in one)) continue;
+    const { dictionaryId, sourceLang, targetLang } = one;
+    const { pieces, entryCount, bytes } = one.written ?? (await writeEntries(one.entries, nextTurn));
+    added.push({ contents: { dictionaryId, sourceLang, targetLang, entryCount, bytes }, blob: { blobId: dictionaryId, pieces } });
+  }
+  return added;
 }
 
 /** What a glossary holds from now on, in order: the new ones, and of the others those that it has. */

@@ -1,7 +1,7 @@
 // Part of the store contract: glossaries and their dictionaries as they are created, found, listed, changed and removed, and as admissions use
 // them; concurrent changes to them, reads during changes, and the limit on their bytes.
 import { expect } from '../expect.ts';
-import { writeEntries, writtenEntries } from '../../domain/entries-text.ts';
+import { writeEntries } from '../../domain/entries-text.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import {
   changeOf,
@@ -352,7 +352,7 @@ export function glossaryBytesContract(it: AddStoreCase): void {
     expect(kinds.some((kind) => kind === 'bytes_reached')).toBe(true);
     let bytes = 0;
     for (const { dictionaryId } of answered(await store.glossaries.list(teamId)).flatMap(({ dictionaries }) => dictionaries)) {
-      bytes += writtenEntries((await entriesIn(again.glossaries, teamId, dictionaryId))!).bytes;
+      bytes += (await writeEntries((await entriesIn(again.glossaries, teamId, dictionaryId))!, NO_TURN)).bytes;
     }
     expect(bytes).toBe(70);
     expect(await store.glossaries.create(glossaryOf(teamId, dictionary(FR, TEN)), 79)).toEqual(REACHED);

@@ -96,9 +96,9 @@ function changed(body: object, changes: Record<string, fc.Arbitrary<unknown>>): 
 }
 
 describe('an accepted body matches the document', () => {
-  const judges = {
-    TranslateRequest: (body: object) => judgeTranslateBody(body, languages),
-    GlossaryRequest: (body: object) => judgeGlossaryBody(body, languages),
+  const accepts = {
+    TranslateRequest: (body: object) => judgeTranslateBody(body, languages).kind === 'valid',
+    GlossaryRequest: (body: object) => !('problem' in judgeGlossaryBody(body, languages)),
   };
 
   test.each([
@@ -108,7 +108,7 @@ describe('an accepted body matches the document', () => {
     let accepted = 0;
     fc.assert(
       fc.property(bodies, (body) => {
-        if (judges[schema](body).kind === 'invalid') return true;
+        if (!accepts[schema](body)) return true;
         accepted++;
         return documented.matches(schema, body);
       }),

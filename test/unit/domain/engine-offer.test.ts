@@ -1,7 +1,7 @@
 // What several engines offer: the lists, the engines for each request, and what none of them supports.
 import { describe, expect, test } from 'vitest';
 import type { EngineCapabilities, TranslationOptions } from '../../../src/domain/translation-options.ts';
-import { lackOf, offersOf } from '../../../src/domain/engine-offer.ts';
+import { offersOf, routeFor } from '../../../src/domain/engine-offer.ts';
 import { NOTHING_CHOSEN, wantsOf } from '../../../src/domain/translation-options.ts';
 import type { EngineOffer, OfferedEngine } from '../../../src/domain/engine-offer.ts';
 import type { RoutingRule } from '../../../src/domain/engine-routing.ts';
@@ -26,6 +26,12 @@ const RULES: readonly RoutingRule[] = [
   { pairs: ['DE-*'], engines: ['large', 'terms'] },
   { pairs: ['*-DE', '*-EN-GB'], engines: ['small', 'large', 'terms'] },
 ];
+/** What no engine supports. */
+function lackOf(...request: Parameters<typeof routeFor>): string | undefined {
+  const route = routeFor(...request);
+  return typeof route === 'string' ? route : undefined;
+}
+
 const offers = offersOf(TABLE, ENGINES, RULES);
 const asked = (options: Partial<TranslationOptions>): TranslationOptions => ({ ...NOTHING_CHOSEN, targetLang: 'DE', ...options });
 const namesOf = (offer: EngineOffer, options: TranslationOptions, hasGlossary = false): readonly string[] | string => {
