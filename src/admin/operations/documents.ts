@@ -7,7 +7,6 @@ import { rfc3339 } from '../../domain/period.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { DocumentRecord, PlacedDocument } from '../../ports/documents.ts';
-import type { KeyRecord } from '../../ports/team-registry.ts';
 import { choice, moment, ofTeam, orNull, span } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import type { OperationContext } from '../operation-context.ts';
@@ -68,21 +67,19 @@ export const listDocuments = operation({
   none: 'There are no such documents.',
   listing: {
     newestFirst: true,
-    read: (context, { team, state }, after, size) =>
-      rowsInOrder<Looked, DocumentRow>(
-        {
-          read: (place, limit) => looked(context, team, place, limit),
-          idOf: ({ place }) => place,
-          fits: ({ document }) => document !== undefined && (state === undefined || document.state === state),
-          rowsOf: (found) =>
-            named(
-              context,
-              found.map(({ document }) => document!),
-            ),
-        },
-        after,
-        size,
-      ),
+    read(context, { team, state }, after, size) {
+      const source = {
+        read: (place: string | undefined, limit: number) => looked(context, team, place, limit),
+        idOf: ({ place }: Looked) => place,
+        fits: ({ document }: Looked) => document !== undefined && (state === undefined || document.state === state),
+        rowsOf: (found: readonly Looked[]) =>
+          named(
+            context,
+            found.map(({ document }) => document!),
+          ),
+      };
+      return rowsInOrder(source, after, size);
+    },
   },
 });
 
@@ -119,37 +116,31 @@ async function looked(
 }
 
 async function named({ options: { teams } }: OperationContext, documents: readonly DocumentRecord[]): Promise<readonly DocumentRow[]> {
-  const names = new Map<string, string>();
-  const keys = new Map<string, KeyRecord>();
+  const [names, labels] = [new Map<string, string>(), new Map<string, string>()];
   for (const teamId of new Set(documents.map((document) => document.teamId))) {
     const team = answered(await teams.findTeam(teamId));
     if (team !== undefined) names.set(teamId, team.name);
-    for (const key of answered(await teams.listKeys(teamId)) ?? []) keys.set(key.keyId, key);
+    for (const { keyId, label } of answered(await teams.listKeys(teamId)) ?? []) labels.set(keyId, label);
   }
-  return documents.map((document) => rowOf(document, names.get(document.teamId), keys.get(document.keyId)));
-}
-
-function rowOf(document: DocumentRecord, teamName: string | undefined, key: KeyRecord | undefined): DocumentRow {
-  const { documentId, teamId, keyId, state, code, format, bytes, sourceLang, targetLang, createdAtMs, endedAtMs, untilMs } = document;
-  return {
-    document_id: documentId,
-    team_id: teamId,
-    team_name: teamName ?? null,
-    key_id: keyId,
-    key_label: key?.label ?? null,
-    status: state,
-    code: state === 'error' ? (code ?? null) : null,
-    format,
-    bytes,
-    source_lang: sourceLang ?? null,
-    target_lang: targetLang,
-    character_count: charactersOf(document),
-    downloaded: document.isDownloaded === true,
-    failures: document.failures,
-    created_at: rfc3339(createdAtMs),
-    ended_at: endedAtMs === undefined ? null : rfc3339(endedAtMs),
-    expires_at: rfc3339(untilMs),
-  };
+  return documents.map((one) => ({
+    document_id: one.documentId,
+    team_id: one.teamId,
+    team_name: names.get(one.teamId) ?? null,
+    key_id: one.keyId,
+    key_label: labels.get(one.keyId) ?? null,
+    status: one.state,
+    code: one.state === 'error' ? (one.code ?? null) : null,
+    format: one.format,
+    bytes: one.bytes,
+    source_lang: one.sourceLang ?? null,
+    target_lang: one.targetLang,
+    character_count: charactersOf(one),
+    downloaded: one.isDownloaded === true,
+    failures: one.failures,
+    created_at: rfc3339(one.createdAtMs),
+    ended_at: one.endedAtMs === undefined ? null : rfc3339(one.endedAtMs),
+    expires_at: rfc3339(one.untilMs),
+  }));
 }
 
 function charactersOf({ state, billed, holds }: DocumentRecord): number | null {

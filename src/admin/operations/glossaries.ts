@@ -27,11 +27,12 @@ function rowOf({ glossaryId: id, name, dictionaries, createdAtMs }: GlossaryReco
     target_lang: targetLang,
     entry_count: entryCount,
   }));
-  const [only, second] = shown;
+  const only = shown.length === 1 ? shown[0] : undefined;
   return {
     glossary_id: id,
     name,
-    ...(only === undefined || second !== undefined ? {} : { source_lang: only.source_lang, target_lang: only.target_lang }),
+    source_lang: only?.source_lang,
+    target_lang: only?.target_lang,
     entry_count: shown.reduce((sum, { entry_count }) => sum + entry_count, 0),
     created_at: rfc3339(createdAtMs),
     dictionaries: shown,

@@ -101,12 +101,11 @@ export const KEY_FIELDS = ['label', ...LIMITS] as const;
 /** `null` removes a limit. */
 type Given = { readonly [Name in keyof ShownLimits]?: NonNullable<ShownLimits[Name]> | null };
 
-function limitChange(given: Given): KeyLimitChange {
-  const { expires_at: at, allowed_addresses: ranges, scopes, limits: windows } = given;
+function limitChange({ expires_at: at, allowed_addresses: ranges, scopes, limits: windows, ...numbers }: Given): KeyLimitChange {
   const change = {
     expiresAtMs: at && parseRfc3339(at),
-    requestsPerSecond: given.requests_per_second,
-    characters: given.characters,
+    requestsPerSecond: numbers.requests_per_second,
+    characters: numbers.characters,
     allowedAddresses: ranges && [...new Set(ranges.map((one) => canonicalRange(one)!))],
     scopes: scopes && [...new Set(scopes)],
     windows: windows && windowsOf(windows),
@@ -246,11 +245,8 @@ export const updateKey: AdminOperation = operation({
       const before = found(await context.options.teams.updateKey(id, {}), 'key', id);
       limits.windows = changedWindows(before.limits.windows ?? NO_WINDOWS, { set: limit ?? [], removed });
     }
-    return changeKey(context, id, {
-      ...(label === undefined ? {} : { label: label.trim() }),
-      ...(isDisabled === undefined ? {} : { disabled: isDisabled }),
-      ...(Object.keys(limits).length === 0 ? {} : { limits }),
-    });
+    const isLimited = Object.keys(limits).length > 0;
+    return changeKey(context, id, { label: label?.trim(), disabled: isDisabled, limits: isLimited ? limits : undefined });
   },
 });
 

@@ -129,31 +129,19 @@ export const listRequests = operation({
   },
 });
 
-function rowOf({
-  requestId,
-  atMs,
-  teamId,
-  keyId,
-  route,
-  status,
-  code,
-  failures = [],
-  parameter,
-  engine,
-  limitOf,
-}: RecentRequest): RequestRow {
+function rowOf(one: RecentRequest): RequestRow {
   return {
-    request_id: requestId,
-    at: rfc3339(atMs),
-    team_id: teamId ?? null,
-    key_id: keyId ?? null,
-    route,
-    status,
-    code,
-    failures: [...failures],
-    parameter: parameter ?? null,
-    engine: engine ?? null,
-    limit_of: limitOf ?? null,
+    request_id: one.requestId,
+    at: rfc3339(one.atMs),
+    team_id: one.teamId ?? null,
+    key_id: one.keyId ?? null,
+    route: one.route,
+    status: one.status,
+    code: one.code,
+    failures: [...(one.failures ?? [])],
+    parameter: one.parameter ?? null,
+    engine: one.engine ?? null,
+    limit_of: one.limitOf ?? null,
   };
 }
 

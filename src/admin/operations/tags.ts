@@ -141,9 +141,10 @@ export const setTag: AdminOperation = operation({
     limits: windowList,
   },
   clears: ['requests_per_second', 'characters', 'limits'],
-  judge({ disabled, requests_per_second: rate, characters, limits }) {
-    const isNothing = disabled === undefined && rate === undefined && characters === undefined && limits === undefined;
-    return isNothing ? refused('body', 'there is nothing to set; give a limit or {disabled}, or remove all that is set') : undefined;
+  judge({ id: _id, tag: _tag, ...given }) {
+    return Object.keys(given).length === 0
+      ? refused('body', 'there is nothing to set; give a limit or {disabled}, or remove all that is set')
+      : undefined;
   },
   row: Tag,
   columns,
@@ -152,9 +153,9 @@ export const setTag: AdminOperation = operation({
     const { registry, most } = context.part('tags');
     const settings = {
       disabled,
-      ...(limits.requests_per_second ? { requestsPerSecond: limits.requests_per_second } : {}),
-      ...(limits.characters ? { characters: limits.characters } : {}),
-      ...(limits.limits ? { windows: windowsOf(limits.limits)! } : {}),
+      ...(limits.requests_per_second && { requestsPerSecond: limits.requests_per_second }),
+      ...(limits.characters && { characters: limits.characters }),
+      ...(limits.limits && { windows: windowsOf(limits.limits) }),
     };
     const changed = answered(await context.changing(registry.set(id, name, settings, most(), context.by(setTag))));
     if (changed.kind === 'team_unknown') throw new RefusedError(noSuch('team', id));
