@@ -25,6 +25,7 @@ import { OfferedLanguages } from '../runtime/offered-languages.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
 import { RecentTraffic } from '../runtime/recent-traffic.ts';
 import { KnownFullWindows, PendingRefusals } from '../runtime/refusals.ts';
+import { Rounds } from '../runtime/rounds.ts';
 import { StoreProbe } from '../runtime/store-probe.ts';
 import { openStore } from '../stores/open.ts';
 import { recordRefusals } from '../stores/records/record-refusals.ts';
@@ -253,11 +254,7 @@ function tellUnasked(count: () => void, log: Log): (replica: string, begins: boo
 const RECORD_EVERY_MS = 15_000;
 
 /** Says in the store that this gateway runs, for commands that need a store for themselves. */
-function recordRunning(gateways: GatewayRecords, file: string) {
+function recordRunning(gateways: GatewayRecords, file: string): Rounds {
   // If the store fails to write it, the next attempt follows soon.
-  const leave = async (): Promise<void> => {
-    await gateways.leave({ host: hostname(), file }).catch(() => undefined);
-  };
-  const timer = setInterval(() => void leave(), RECORD_EVERY_MS).unref();
-  return { leave, close: () => clearInterval(timer) };
+  return new Rounds(RECORD_EVERY_MS, () => gateways.leave({ host: hostname(), file }).catch(() => undefined));
 }

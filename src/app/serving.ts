@@ -38,7 +38,7 @@ const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 export async function openServing(opening: Opening): Promise<Serving> {
   const serving = new Serving(await openParts(opening));
   // Before the gateway reports that it is ready, so that a command run then finds that it runs.
-  await serving.parts.runningRecord.leave();
+  await serving.parts.runningRecord.now();
   return serving;
 }
 

@@ -6,6 +6,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ClockStep, StoreClock } from '../ports/clock.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { Log, LogFields } from '../ports/log.ts';
+import { Rounds } from './rounds.ts';
 
 const EVERY_MS = 500;
 
@@ -19,17 +20,14 @@ interface ClockWatchOptions {
 
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
-  readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> | undefined;
+  readonly #looks = new Rounds(EVERY_MS, () => this.#look());
   #logged: ClockStep | undefined;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
     this.#note();
     // At once: the store shall know the time of a process that only runs for a moment.
-    this.#looking = this.#look();
-    this.#timer = setInterval(() => void (this.#looking ??= this.#look()), EVERY_MS);
-    this.#timer.unref();
+    void this.#looks.now();
   }
 
   /** `undefined` while the store's clock is right. */
@@ -47,9 +45,8 @@ export class ClockWatch {
     };
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+  close(): Promise<void> {
+    return this.#looks.close();
   }
 
   async #look(): Promise<void> {
@@ -58,7 +55,6 @@ export class ClockWatch {
     const latestMs = await store.look().catch(() => WRONG);
     if (!isUnavailable(latestMs)) clock.compare(latestMs);
     this.#note();
-    this.#looking = undefined;
   }
 
   #note(): void {

@@ -5,6 +5,7 @@ import { rfc3339 } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { EngineUse } from '../ports/engine-use.ts';
 import type { Log } from '../ports/log.ts';
+import { Rounds } from './rounds.ts';
 
 interface EngineCapsOptions {
   readonly caps: ReadonlyMap<string, EngineCap>;
@@ -35,9 +36,7 @@ export class EngineCaps {
   readonly #options: EngineCapsOptions;
   readonly #engines: ReadonlyMap<string, Capped>;
   readonly #process = randomBytes(9).toString('base64url');
-  #use: EngineUse | undefined = undefined;
-  #timer: NodeJS.Timeout | undefined = undefined;
-  #running: Promise<void> | undefined = undefined;
+  #reports: Rounds | undefined = undefined;
 
   constructor(options: EngineCapsOptions) {
     this.#options = options;
@@ -56,9 +55,8 @@ export class EngineCaps {
   /** Reads what is used, and reports from now on. */
   async start(use: EngineUse): Promise<void> {
     if (this.isEmpty) return;
-    this.#use = use;
-    await this.report();
-    this.#timer = setInterval(() => void this.report(), REPORT_MS).unref();
+    this.#reports = new Rounds(REPORT_MS, () => this.#report(use));
+    await this.#reports.now();
   }
 
   /** Counts texts that are about to be sent to an engine with a limit. */
@@ -94,28 +92,19 @@ export class EngineCaps {
     return [...this.#engines.keys()].map((engine) => ({ engine, reached: this.isSpent(engine) }));
   }
 
-  /** Once for every engine. Calls do not overlap; a store that is away is sent it next time. */
-  report(): Promise<void> {
-    this.#running ??= this.#report().finally(() => (this.#running = undefined));
-    return this.#running;
-  }
-
   /** Reports what is left. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    // Perhaps one that is under way, then the rest.
-    await this.report();
-    await this.report();
+    await this.#reports?.close();
+    await this.#reports?.now();
   }
 
-  async #report(): Promise<void> {
-    await Promise.all([...this.#engines].map(([engine, capped]) => this.#reportOf(engine, capped).catch(() => undefined)));
+  /** Once for every engine; a store that is away is sent it next time. */
+  async #report(use: EngineUse): Promise<void> {
+    await Promise.all([...this.#engines].map(([engine, capped]) => this.#reportOf(use, engine, capped).catch(() => undefined)));
   }
 
-  async #reportOf(engine: string, capped: Capped): Promise<void> {
+  async #reportOf(use: EngineUse, engine: string, capped: Capped): Promise<void> {
     const { reports, log, now } = this.#options;
-    const use = this.#use;
-    if (use === undefined) return;
     const { cap } = capped;
     if (capped.report === undefined) {
       capped.report = { number: ++capped.reports, characters: capped.unreported };

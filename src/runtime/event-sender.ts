@@ -6,6 +6,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { DueEvent, OutboxEvent, Outbox } from '../ports/outbox.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
+import { Rounds } from './rounds.ts';
 
 /** Why the receiver did not accept an event. */
 export interface SendFailure {
@@ -64,13 +65,12 @@ export class EventSender {
   readonly counts: EventCounts = { pending: 0, delivered: 0, failed: 0, dropped: 0 };
   readonly #options: EventSenderOptions;
   readonly #holder = randomBytes(9).toString('base64url');
-  readonly #timer: NodeJS.Timeout;
+  readonly #turns: Rounds;
   readonly #aborting = new AbortController();
   /** Results that the store has not taken: nothing more is sent, as it would come again. */
   readonly #unrecorded: (() => Promise<StoreUnavailable | undefined>)[] = [];
   #leaseUntilMs = -Infinity;
   #renewAtMs = -Infinity;
-  #turn: Promise<void> | undefined;
   #closed = false;
   /** Whether the receiver is rejecting events, and when that was last logged. */
   #inTrouble = false;
@@ -78,24 +78,20 @@ export class EventSender {
 
   constructor(options: EventSenderOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.turn(), POLL_MS);
-    this.#timer.unref();
+    const work = (): Promise<void> => this.#work().catch(() => options.log.error('events could not be read: a bug'));
+    this.#turns = new Rounds(POLL_MS, work);
   }
 
   /** Resolves when nothing is left that may be sent now. Calls do not overlap. */
   turn(): Promise<void> {
-    this.#turn ??= this.#work()
-      .catch(() => this.#options.log.error('events could not be read: a bug'))
-      .finally(() => (this.#turn = undefined));
-    return this.#turn;
+    return this.#turns.now();
   }
 
   /** Gives events in flight a moment to finish; others are sent again by the next sender. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
     const timer = setTimeout(() => this.#aborting.abort(), CLOSE_MS);
-    await this.#turn;
+    await this.#turns.close();
     clearTimeout(timer);
     await this.#recordAgain();
     if (this.#leaseUntilMs > this.#options.now()) await this.#options.outbox.release(this.#holder).catch(() => undefined);

@@ -5,6 +5,7 @@ import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { Log } from '../ports/log.ts';
 import type { GlossaryUpkeep, ReplicaTrial } from '../ports/engine.ts';
+import { Rounds } from './rounds.ts';
 
 export interface Forgetful {
   readonly plugin: string;
@@ -31,65 +32,41 @@ const PAGE = 200;
 
 export class Forgetting {
   readonly #options: ForgettingOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #looks: Rounds;
   #fromMs: number;
   /** Ids of entries already processed that a later read may return again. */
   readonly #read = new Map<string, number>();
-  #due: Due[] = [];
-  #looking: Promise<void> | undefined = undefined;
-  #failed = false;
+  #due: readonly Due[] = [];
+  /** Whether the audit could not be read at the last look. */
   #broken = false;
 
   constructor(options: ForgettingOptions) {
     this.#options = options;
     this.#fromMs = options.nowMs() - OVERLAP_MS;
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    this.#looks = new Rounds(LOOK_EVERY_MS, () => this.#look());
   }
 
-  /** Never rejects, whatever a store or plugin does. Failures are retried with the next call. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look()
-      .then(
-        () => (this.#broken = false),
-        () => this.#storeBroken(),
-      )
-      .then(() => (this.#looking = undefined));
-    return this.#looking;
+  close(): Promise<void> {
+    return this.#looks.close();
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
-  }
-
-  /** A store that is down returns `unavailable`; even a rejection must not end the process. */
-  #storeBroken(): void {
-    if (!this.#broken) this.#options.log.warn('the audit cannot be read: until it can, plugins do not forget deleted teams');
-    this.#broken = true;
-  }
-
+  /** Never rejects, whatever a store or plugin does. Failures are retried with the next look. */
   async #look(): Promise<void> {
-    const { plugins } = this.#options;
-    for (const { action, teamId } of await this.#newEntries()) {
-      if (action === 'clearMemory' || (action === 'deleteTeam' && teamId !== undefined)) {
-        this.#due.push(...plugins.map((plugin) => ({ plugin, teamId })));
-      }
-    }
+    const { plugins, log } = this.#options;
+    const entries = await this.#newEntries().catch(() => undefined);
+    // A store that is down returns `unavailable`.
+    if (entries === undefined && !this.#broken) log.warn('the audit cannot be read: until it can, plugins do not forget deleted teams');
+    this.#broken = entries === undefined;
+    const isTold = this.#due.length > 0;
+    const teams = (entries ?? []).filter(
+      ({ action, teamId }) => action === 'clearMemory' || (action === 'deleteTeam' && teamId !== undefined),
+    );
+    const due = [...this.#due, ...teams.flatMap(({ teamId }) => plugins.map((plugin) => ({ plugin, teamId })))];
     const failed: Due[] = [];
-    for (const due of this.#due) if (!(await this.#forgotten(due))) failed.push(due);
+    for (const one of due) if (!(await isForgotten(one))) failed.push(one);
     this.#due = failed;
-    this.#failed = failed.length > 0;
-  }
-
-  async #forgotten({ plugin, teamId }: Due): Promise<boolean> {
-    try {
-      await plugin.forget(teamId);
-      return true;
-    } catch {
-      if (!this.#failed) this.#options.log.warn('a plugin could not forget a team: retrying until it can', { plugin: plugin.plugin });
-      this.#failed = true;
-      return false;
-    }
+    if (failed[0] !== undefined && !isTold)
+      log.warn('a plugin could not forget a team: retrying until it can', { plugin: failed[0].plugin.plugin });
   }
 
   /** Returns nothing if the store is unavailable; the entries are read once it is back. */
@@ -111,6 +88,15 @@ export class Forgetting {
   }
 }
 
+async function isForgotten({ plugin, teamId }: Due): Promise<boolean> {
+  try {
+    await plugin.forget(teamId);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 interface GlossaryUpkeepOptions {
   /** By name; those without `upkeep` keep none. */
   readonly engines: ReadonlyMap<string, { readonly upkeep: GlossaryUpkeep | undefined }>;
@@ -127,7 +113,7 @@ export class GlossaryUpkeepTimer {
   /** What forgets deleted teams. */
   readonly forgetful: readonly Forgetful[];
   readonly #options: GlossaryUpkeepOptions;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #rounds: Rounds | undefined;
   /** Engines whose last failure was logged. */
   readonly #failing = new Set<string>();
 
@@ -136,16 +122,15 @@ export class GlossaryUpkeepTimer {
     this.forgetful = [...options.engines].flatMap(([name, { upkeep }]) =>
       upkeep === undefined ? [] : [{ plugin: `engine ${name}`, forget: (teamId) => forget(upkeep, teamId) }],
     );
-    if (this.forgetful.length > 0) this.#timer = setTimeout(() => this.#tidyAgain(), FIRST_MS).unref();
+    if (this.forgetful.length > 0) this.#rounds = new Rounds(EVERY_MS, () => this.#tidy(), FIRST_MS);
   }
 
   close(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    void this.#rounds?.close();
   }
 
   /** Never rejects. */
-  async tidy(): Promise<void> {
+  async #tidy(): Promise<void> {
     const { engines, nowMs, log } = this.#options;
     for (const [engine, { upkeep }] of engines) {
       const [failed] = (await upkeep?.tidy(nowMs())) ?? [];
@@ -159,11 +144,6 @@ export class GlossaryUpkeepTimer {
         });
       }
     }
-  }
-
-  #tidyAgain(): void {
-    void this.tidy();
-    this.#timer = setTimeout(() => this.#tidyAgain(), EVERY_MS).unref();
   }
 }
 
