@@ -45,13 +45,17 @@ function linesTo(destination: LogDestination, pieceBytes: number): JsonLog {
   const lines = new GatheredLines(destination, pieceBytes);
   const event = (level: 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
     lines.write();
-    destination.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: message })}\n`);
+    destination.write(lineOf(level, message, fields));
   };
   return {
     log: { info: event('info'), warn: event('warn'), error: event('error') },
     access: lines,
     flush: () => lines.write(),
   };
+}
+
+function lineOf(level: 'info' | 'warn' | 'error', msg: string, fields?: LogFields): string {
+  return `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg })}\n`;
 }
 
 function standardOutput(pieceBytes: number): LogDestination {
@@ -197,9 +201,9 @@ class LogOutput {
   readonly #onFailure: OnLogFailure;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** Being written in the background or, while there is a pause, to be written after it. */
+  /** What is written now, or next. */
   #piece: Buffer | undefined;
-  #pause: NodeJS.Timeout | undefined;
+  #state: 'idle' | 'writing' | 'pausing' = 'idle';
   #lostLines = 0;
   /** How many lost lines the current piece reports. */
   #reportedLines = 0;
@@ -224,7 +228,7 @@ class LogOutput {
     }
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
-    if (this.#piece === undefined && this.#pause === undefined) this.#writeNext();
+    if (this.#state === 'idle') this.#writeNext();
   }
 
   /**
@@ -232,47 +236,38 @@ class LogOutput {
    * its end, which no callback reports any more, could mean waiting for a hanging disk.
    */
   flushSync(): void {
-    if (this.#piece !== undefined && this.#pause === undefined) sleep(UNDER_WAY_MS);
-    const endAtMs = Date.now() + LAST_LINES_MS;
-    let giveUpAtMs = Date.now() + LAST_PAUSE_MS;
-    let piece: Buffer | undefined;
-    if (this.#pause !== undefined) {
-      clearTimeout(this.#pause);
-      this.#pause = undefined;
-      piece = this.#piece;
+    if (this.#state === 'writing') {
+      sleep(UNDER_WAY_MS);
       this.#piece = undefined;
     }
-    while (!this.#isReaderGone && (piece ??= this.#next()) !== undefined) {
+    const endAtMs = Date.now() + LAST_LINES_MS;
+    let giveUpAtMs = Date.now() + LAST_PAUSE_MS;
+    while (!this.#isReaderGone && (this.#piece ??= this.#next()) !== undefined) {
       try {
-        const written = writeSync(this.#fd, piece);
-        this.#isLineOpen = endsInLine(piece, written);
-        piece = written < piece.length ? piece.subarray(written) : undefined;
+        this.#wrote(this.#piece, writeSync(this.#fd, this.#piece));
         giveUpAtMs = Math.min(Date.now() + LAST_PAUSE_MS, endAtMs);
       } catch (error) {
-        if (!isBusy(error as NodeJS.ErrnoException) || Date.now() > giveUpAtMs) {
-          this.#waiting.unshift(piece!);
-          this.#waitingBytes += piece!.length;
-          return;
-        }
+        if (!isBusy(error as NodeJS.ErrnoException) || Date.now() > giveUpAtMs) return;
         sleep(BUSY_MS);
       }
     }
   }
 
   #writeNext(): void {
-    this.#piece = this.#next();
-    if (this.#piece !== undefined) this.#writePiece(this.#piece);
-  }
-
-  #writePiece(piece: Buffer): void {
+    const piece = (this.#piece ??= this.#next());
+    this.#state = piece === undefined ? 'idle' : 'writing';
+    if (piece === undefined) return;
     write(this.#fd, piece, (error, written) => {
       if (error !== null) return this.#failed(piece, error);
       this.#isFailing = false;
-      this.#isLineOpen = endsInLine(piece, written);
-      this.#piece = written === piece.length ? undefined : piece.subarray(written);
-      if (this.#piece === undefined) this.#writeNext();
-      else this.#writePiece(this.#piece);
+      this.#wrote(piece, written);
+      this.#writeNext();
     });
+  }
+
+  #wrote(piece: Buffer, written: number): void {
+    this.#isLineOpen = piece[written - 1] !== NEWLINE;
+    this.#piece = written < piece.length ? piece.subarray(written) : undefined;
   }
 
   #failed(piece: Buffer, error: NodeJS.ErrnoException): void {
@@ -280,6 +275,7 @@ class LogOutput {
     this.#piece = undefined;
     if (error.code === 'EPIPE' || error.code === 'ECONNRESET') {
       this.#isReaderGone = true;
+      this.#state = 'idle';
       this.#waiting = [];
       return;
     }
@@ -290,11 +286,8 @@ class LogOutput {
   }
 
   #writeAfter(pauseMs: number): void {
-    this.#pause = setTimeout(() => {
-      this.#pause = undefined;
-      if (this.#piece === undefined) this.#writeNext();
-      else this.#writePiece(this.#piece);
-    }, pauseMs).unref();
+    this.#state = 'pausing';
+    setTimeout(() => this.#writeNext(), pauseMs).unref();
   }
 
   /** The next piece; behind the last one, a line with the number of lines that were lost. */
@@ -313,17 +306,12 @@ class LogOutput {
       if (this.#lostLines === 0) return undefined;
       this.#reportedLines = this.#lostLines;
       this.#lostLines = 0;
-      lines.push(lostLine(this.#reportedLines));
+      lines.push(Buffer.from(lineOf('warn', 'log lines were lost', { lines: this.#reportedLines })));
     }
     // A failure in the middle of a line: the next one begins on its own.
     if (this.#isLineOpen) lines.unshift(Buffer.from('\n'));
     return lines.length === 1 ? lines[0] : Buffer.concat(lines);
   }
-}
-
-/** In the form of the log's other lines. */
-function lostLine(lines: number): Buffer {
-  return Buffer.from(`${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, msg: 'log lines were lost' })}\n`);
 }
 
 /** Blocks this thread. */
@@ -333,10 +321,6 @@ function sleep(ms: number): void {
 
 function isBusy({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EAGAIN' || code === 'EBUSY';
-}
-
-function endsInLine(piece: Buffer, at: number): boolean {
-  return piece[at - 1] !== NEWLINE;
 }
 
 function linesIn(bytes: Buffer): number {
