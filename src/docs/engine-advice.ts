@@ -1,4 +1,5 @@
 // What a failed attempt means, and what to do: for `lingate engine check`, and for the manual.
+import { tableText } from './manual-tables.ts';
 import type { AttemptFailure, FailureCause, FailureDetail } from '../ports/engine.ts';
 
 interface FailureAdvice {
@@ -121,17 +122,17 @@ export function adviceFor({ failure, status, cause }: FailureDetail): string {
   return ofStatus?.[1] ?? BY_FAILURE[failure].advice;
 }
 
-/** Markdown: a row for every failure, followed by one for each cause and status that says more. */
+/** A row for every failure, followed by one for each cause and status that says more. */
 export function failureTable(): string {
   const causes = Object.entries(BY_CAUSE).map(([cause, advice]) => [`\`${cause}\``, advice] as const);
   const ofModel = ([cause]: readonly [string, string]): boolean => cause === '`model_unknown`';
-  const more: Partial<Record<AttemptFailure, readonly (readonly [mark: string, advice: string])[]>> = {
+  const more: Partial<Record<string, readonly (readonly [mark: string, advice: string])[]>> = {
     connect: causes.filter((cause) => !ofModel(cause)),
     status: [...BY_STATUS.map(([statuses, advice]) => [statuses.join(', '), advice] as const), ...causes.filter(ofModel)],
   };
   const rows = Object.entries(BY_FAILURE).flatMap(([failure, { means, advice }]) => [
-    `| \`${failure}\` | ${means} | ${advice} |`,
-    ...(more[failure as AttemptFailure] ?? []).map(([mark, ofMark]) => `| \`${failure}\`: ${mark} | | ${ofMark} |`),
+    [`\`${failure}\``, means, advice],
+    ...(more[failure] ?? []).map(([mark, ofMark]) => [`\`${failure}\`: ${mark}`, '', ofMark]),
   ]);
-  return ['| `failure` | means | what to do |', '|---|---|---|', ...rows].join('\n');
+  return tableText(['`failure`', 'means', 'what to do'], rows);
 }

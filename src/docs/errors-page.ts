@@ -80,22 +80,13 @@ export function errorsPage(options: ErrorsPageOptions): string {
 }
 
 function overview(rows: readonly CodeEntry[]): Html {
-  const heads = html`<th scope="col">Code</th>
-    <th scope="col">Status</th>
-    <th scope="col">Try again?</th>
-    <th scope="col" class="wide">When</th>`;
-  const lines = rows.map(
-    ({ code, kind }) =>
-      html`<tr>
-        <td>
-          <a href="#${anchorOf(code)}"><code>${code}</code></a>
-        </td>
-        <td>${kind.status}</td>
-        <td>${retry(code, kind)}</td>
-        <td class="wide">${prose(kind.meaning)}</td>
-      </tr>`,
-  );
-  return scrolledTable('All codes', heads, lines);
+  const lines = rows.map(({ code, kind }) => [
+    html`<a href="#${anchorOf(code)}"><code>${code}</code></a>`,
+    String(kind.status),
+    retry(code, kind),
+    prose(kind.meaning),
+  ]);
+  return scrolledTable('All codes', ['Code', 'Status', 'Try again?', 'When'], lines);
 }
 
 function entry(row: CodeEntry, options: ErrorsPageOptions): Html {

@@ -23,21 +23,29 @@ function cellOf(name: keyof EngineCapabilities, can: EngineCapabilities): string
   return value && (name !== 'sharedCalls' || can.textsMax > 1) ? 'yes' : 'no';
 }
 
-/** Markdown: a row for each capability, a column for each protocol. */
-function capabilityTable(protocols: readonly DescribedProtocol[]): string {
-  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const rows = (Object.keys(CAPABILITIES) as (keyof EngineCapabilities)[]).map((name) =>
-    row([CAPABILITIES[name].manual, ...protocols.map(({ can }) => cellOf(name, capabilitiesOf(can)))]),
-  );
-  const heads = protocols.map(({ name }) => `\`${name}\``);
-  return [row(['', ...heads]), `|${'---|'.repeat(heads.length + 1)}`, ...rows].join('\n');
+/** Markdown. */
+export function tableText(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const lines = [heads, ...rows].map((cells) => `|${cells.map((cell) => (cell === '' ? ' |' : ` ${cell} |`)).join('')}`);
+  return lines.toSpliced(1, 0, `|${'---|'.repeat(heads.length)}`).join('\n');
 }
 
-/** Markdown: a row for each option. */
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** A row for each capability, a column for each protocol. */
+function capabilityTable(protocols: readonly DescribedProtocol[]): string {
+  const rows = (Object.keys(CAPABILITIES) as (keyof EngineCapabilities)[]).map((name) => [
+    CAPABILITIES[name].manual,
+    ...protocols.map(({ can }) => cellOf(name, capabilitiesOf(can))),
+  ]);
+  return tableText(['', ...protocols.map(({ name }) => code(name))], rows);
+}
+
 function optionTable({ name, options }: DescribedProtocol): string {
   const { properties = {}, required = [] } = options as SchemaNode;
-  const rows = Object.entries(properties).map(([option, shape]) => `| \`${option}\` | ${optionText(shape, required.includes(option))} |`);
-  return [`| \`${name}\` | |`, '|---|---|', ...rows].join('\n');
+  const rows = Object.entries(properties).map(([option, shape]) => [code(option), optionText(shape, required.includes(option))]);
+  return tableText([code(name), ''], rows);
 }
 
 /**
@@ -69,41 +77,34 @@ function optionText(shape: SchemaNode, required: boolean): string {
 }
 
 function choiceText({ enum: values, minimum, maximum }: SchemaNode): string | undefined {
-  if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(' or ');
+  if (values !== undefined) return values.map((value) => code(String(value))).join(' or ');
   return minimum === undefined ? undefined : `${minimum} to ${maximum}`;
 }
 
 function defaultText({ default: value }: SchemaNode): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? `default \`${value}\`` : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? `default ${code(String(value))}` : undefined;
 }
 
 const TIMES = { second: 'second, sliding', period: 'the period' } as const;
 
 /** A row for each kind; those of windows share one for whatever they count. */
 export function limitTable(): string {
-  const rows = LIMITS.map(rowOf);
-  return ['| `limit_of` | counts | in | answer | in rate limit fields |', '|---|---|---|---|---|', ...new Set(rows)].join('\n');
+  const heads = [code('limit_of'), 'counts', 'in', 'answer', 'in rate limit fields'];
+  return tableText(heads, [...new Map(LIMITS.map((limit) => [rowOf(limit).join(), rowOf(limit)])).values()]);
 }
 
-function rowOf({ name, per, counts, code, policy }: LimitKind): string {
+function rowOf({ name, per, counts, code: problem, policy = '' }: LimitKind): string[] {
   const isWindow = WINDOWS.some((window) => window === per);
-  const shown = (text: string): string => `\`${isWindow ? text.replace(per!, 'PER') : text}\``;
-  const time = isWindow ? '`PER`' : per === 'second' || per === 'period' ? TIMES[per] : 'no certain time';
-  const field = policy === undefined ? '' : shown(policy);
-  return `| ${shown(name)} | ${counts} | ${time} | ${statusOf(code)} \`${code}\` | ${field} |`;
-}
-
-function statusOf(code: LimitKind['code']): number {
-  return code === 'rate_limited' ? 429 : 402;
+  const shown = (text: string): string => (text === '' ? '' : code(isWindow ? text.replace(per!, 'PER') : text));
+  const time = isWindow ? code('PER') : per === 'second' || per === 'period' ? TIMES[per] : 'no certain time';
+  return [shown(name), counts, time, `${problem === 'rate_limited' ? 429 : 402} ${code(problem)}`, shown(policy)];
 }
 
 export function metricTable(
   metrics: readonly { readonly name: string; readonly help: string; readonly labels: readonly string[] }[],
 ): string {
-  const rows = metrics.map(
-    ({ name, labels, help }) => `| \`${name}\` | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help.replaceAll('|', '\\|')} |`,
-  );
-  return ['| metric | labels | |', '|---|---|---|', ...rows].join('\n');
+  const rows = metrics.map(({ name, labels, help }) => [code(name), labels.map(code).join(', '), help.replaceAll('|', '\\|')]);
+  return tableText(['metric', 'labels', ''], rows);
 }
 
 /** An operation of the admin API. */
@@ -115,13 +116,14 @@ interface ListedRoute {
   readonly operation: { readonly command?: string; readonly summary: string };
 }
 
-/** Markdown: a row for each operation; `/teams?plan=`, or what its body may have. */
+/** A row for each operation; `/teams?plan=`, or what its body may have. */
 export function adminTable(prefix: string, routes: readonly ListedRoute[]): string {
   const rows = routes.map(({ method, path, query = {}, body, operation: { command, summary } }) => {
     const asked = Object.keys(query).map((name, index) => `${index === 0 ? '?' : '&'}${name}=`);
     const sent = Object.keys(body?.properties ?? {}).map((name) => (body?.required?.includes(name) === true ? name : `${name}?`));
-    const members = sent.length === 0 ? '' : ` \`{${sent.join(', ')}}\``;
-    return `| \`${method} ${prefix}${path}${asked.join('')}\`${members} | ${command === undefined ? summary.replace(/\.$/, '') : `\`${command}\``} |`;
+    const members = sent.length === 0 ? '' : ` ${code(`{${sent.join(', ')}}`)}`;
+    const does = command === undefined ? summary.replace(/\.$/, '') : code(command);
+    return [`${code(`${method} ${prefix}${path}${asked.join('')}`)}${members}`, does];
   });
-  return ['| operation | does the same as |', '|---|---|', ...rows].join('\n');
+  return tableText(['operation', 'does the same as'], rows);
 }

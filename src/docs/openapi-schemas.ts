@@ -90,48 +90,41 @@ export function schemaOfProblem(code: string): string {
   return `${code.replaceAll(/(?:^|_)(.)/g, (_match, first: string) => first.toUpperCase())}Problem`;
 }
 
+/** A code's document has the members of all, some of which are always the same, and its own. */
 function problemSchema(code: ProblemCode, docsUrl: string): OpenApiNode {
   const { status, title, meaning, members }: ProblemKind = problems[code];
-  const all = Object.entries(members);
+  const always = Object.keys(members).filter((name) => !members[name]!.optional);
+  const own = Object.entries(members).map(([name, { schema }]) => [name, schema] as const);
+  const constants = { type: `${docsUrl}/errors#${anchorOf(code)}`, status, code };
+  const common = Object.entries(PROBLEM_MEMBERS).map(([name, schema]) => {
+    const value = (constants as Readonly<Record<string, unknown>>)[name];
+    return [name, value === undefined ? schema : { ...schema, const: value }] as const;
+  });
   return {
     type: 'object',
     title,
     description: meaning,
-    required: [
-      'type',
-      'title',
-      'status',
-      'code',
-      'detail',
-      'request_id',
-      ...all.flatMap(([name, { optional }]) => (optional ? [] : [name])),
-    ],
-    properties: {
-      type: { type: 'string', format: 'uri', const: `${docsUrl}/errors#${anchorOf(code)}` },
-      title: { type: 'string' },
-      status: { type: 'integer', const: status },
-      code: { type: 'string', const: code },
-      detail: { type: 'string', description: 'For people; may change at any time.' },
-      request_id: { ...ULID, description: 'The same as the X-Request-Id header.' },
-      ...Object.fromEntries(all.map(([name, { schema }]) => [name, schema])),
-    },
+    required: [...Object.keys(PROBLEM_MEMBERS), ...always],
+    properties: Object.fromEntries([...common, ...own]),
   };
 }
+
+const PROBLEM_MEMBERS = {
+  type: { type: 'string', format: 'uri', description: 'The explanation of the code.' },
+  title: { type: 'string', description: 'The code in words.' },
+  status: { type: 'integer', description: 'The status of the answer.' },
+  code: { type: 'string', description: 'Its meaning never changes.' },
+  detail: { type: 'string', description: 'For people; may change at any time.' },
+  request_id: { ...ULID, description: 'The same as the X-Request-Id header.' },
+};
 
 /** Of the problem documents of plugins without a format of their own. */
 export const PROBLEM: OpenApiNode = {
   type: 'object',
   title: 'Problem',
   description: 'What went wrong (RFC 9457). Members beyond these depend on `code`.',
-  required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
-  properties: {
-    type: { type: 'string', format: 'uri', description: 'The explanation of the code.' },
-    title: { type: 'string', description: 'The code in words.' },
-    status: { type: 'integer', description: 'The status of the answer.' },
-    code: { type: 'string', description: 'Its meaning never changes.' },
-    detail: { type: 'string', description: 'For people; may change at any time.' },
-    request_id: { type: 'string', description: 'The same as the X-Request-Id header.' },
-  },
+  required: Object.keys(PROBLEM_MEMBERS),
+  properties: PROBLEM_MEMBERS,
 };
 
 interface Header {

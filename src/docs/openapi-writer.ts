@@ -1,19 +1,14 @@
 // Writes OpenAPI 3.1 documents of service, plugins and admin API from one kind of description.
 import type { TSchema } from 'typebox';
 import type { SchemaNode } from '../domain/option-schema.ts';
+import type { DocExamples, RouteDoc } from '../ports/plugin-route.ts';
 
 export type OpenApiNode = Record<string, unknown>;
 
-/** Keyed by a short name. */
-export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+/** Values of a body or an answer by short names; the one without a name is `example`. */
+export type Examples = NonNullable<DocExamples['examples']>;
 
-/** Values of a body, an answer or a parameter; `example` comes first. */
-interface Exemplified {
-  readonly example?: unknown;
-  readonly examples?: Examples;
-}
-
-export interface ParameterObject extends Exemplified {
+export interface ParameterObject extends DocExamples {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly description?: string;
@@ -22,36 +17,17 @@ export interface ParameterObject extends Exemplified {
 }
 
 /** A route as documents describe it, whoever answers it. */
-export interface DescribedRoute {
+export interface DescribedRoute extends Pick<RouteDoc, 'summary' | 'authenticated' | 'tag'> {
   readonly method: string;
   readonly path: string;
   /** The anchor on the page, and the name of a function in generated clients. */
   readonly id: string;
-  readonly tag?: string;
-  readonly summary: string;
   readonly description?: string;
-  /** Whether a key is needed. */
-  readonly authenticated: boolean;
   /** Those of the path first, in its order. */
   readonly parameters: readonly (Omit<ParameterObject, 'schema'> & { readonly schema: TSchema })[];
-  readonly body?: Exemplified & {
-    readonly description?: string;
-    readonly schema: TSchema;
-    /** Defaults to `['application/json']`. */
-    readonly contentTypes?: readonly string[];
-    /** Whether it may be omitted. */
-    readonly optional?: boolean;
-  };
-  readonly answer: Exemplified & {
-    readonly status: number;
-    readonly description: string;
-    /** `undefined` for an answer without a body. */
-    readonly schema?: TSchema;
-    /** Defaults to `application/json`. */
-    readonly contentType?: string;
-    /** Another media type that can be requested: text without a schema. */
-    readonly otherType?: string;
-  };
+  readonly body?: Omit<NonNullable<RouteDoc['body']>, 'description'> & { readonly description?: string };
+  /** `otherType` is another media type that can be requested: text without a schema. */
+  readonly answer: Omit<RouteDoc['answer'], 'headers'> & { readonly otherType?: string };
   /** Of the answer. */
   readonly headers?: OpenApiNode;
   /** Response objects by status or `default`. */
@@ -136,7 +112,7 @@ export function plain(schema: object): OpenApiNode {
 function operationOf(route: DescribedRoute, shown: (schema: TSchema) => OpenApiNode): OperationObject {
   const { id, tag, summary, description, authenticated, parameters, body, answer, headers, failures } = route;
   /** `words` are the summary of an example without a name. */
-  const media = (schema: TSchema, { example, examples = {} }: Exemplified, words: string): Content[string] => {
+  const media = (schema: TSchema, { example, examples = {} }: DocExamples, words: string): Content[string] => {
     const all = example === undefined ? examples : { example: { summary: words, value: example }, ...examples };
     return { schema: shown(schema), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
   };

@@ -15,8 +15,7 @@ import {
 import { GlossaryBody } from '../domain/glossary.ts';
 import { Type } from '../domain/typebox.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
-import type { RouteDoc } from '../ports/plugin-route.ts';
-import type { Examples } from './openapi-writer.ts';
+import type { DocExamples, RouteDoc } from '../ports/plugin-route.ts';
 
 /** A route of the service; its method and path are the key in the table. */
 export interface Operation extends RouteDoc {
@@ -101,8 +100,8 @@ const ONE_GLOSSARY = {
   parameter: { description: "The glossary's id, a ULID. Any other text matches no glossary.", example: GLOSSARY_ID },
 } as const;
 
-function answered(description: string, schema: TSchema, examples: Examples): Operation['answer'] {
-  return { status: 200, description, schema, examples };
+function answered(description: string, schema: TSchema, example?: unknown, examples?: DocExamples['examples']): Operation['answer'] {
+  return { status: 200, description, schema, example, examples };
 }
 
 /** Without documents, by route name. A test compares this table with the router's. */
@@ -123,7 +122,7 @@ export const operations: Readonly<Record<string, Operation>> = {
         options: { summary: 'Several texts, with options', value: letter },
       },
     },
-    answer: answered('The translations, in the order of the texts.', TranslateAnswer, {
+    answer: answered('The translations, in the order of the texts.', TranslateAnswer, undefined, {
       plain: {
         summary: 'One translation',
         value: { translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }], billed_characters: 13 },
@@ -145,7 +144,7 @@ export const operations: Readonly<Record<string, Operation>> = {
         example: 'target',
       },
     ],
-    answer: answered('The languages.', LanguagesAnswer, {
+    answer: answered('The languages.', LanguagesAnswer, undefined, {
       target: {
         summary: 'The targets',
         value: [
@@ -164,12 +163,10 @@ export const operations: Readonly<Record<string, Operation>> = {
     body: {
       description: 'The glossary.',
       schema: GlossaryBody,
-      examples: {
-        terms: { summary: 'Two terms', value: { name: glossary.name, source_lang: 'EN', target_lang: 'DE', ...entries } },
-      },
+      example: { name: glossary.name, source_lang: 'EN', target_lang: 'DE', ...entries },
     },
     answer: {
-      ...answered('The new glossary.', GlossaryAnswer, { created: { summary: 'The new glossary', value: glossary } }),
+      ...answered('The new glossary.', GlossaryAnswer, glossary),
       status: 201,
       headers: { Location: { description: 'The path of the new resource.', example: `/v1/glossaries/${GLOSSARY_ID}` } },
     },
@@ -180,16 +177,14 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'listGlossaries',
     summary: 'List glossaries',
     description: 'Lists the glossaries of the team.',
-    answer: answered('The glossaries, without their entries.', GlossariesAnswer, {
-      one: { summary: 'A team with one glossary', value: { glossaries: [glossary] } },
-    }),
+    answer: answered('The glossaries, without their entries.', GlossariesAnswer, { glossaries: [glossary] }),
   },
   'GET /v1/glossaries/{id}': {
     ...ONE_GLOSSARY,
     id: 'getGlossary',
     summary: 'Show a glossary',
     description: 'Shows one glossary, without its entries.',
-    answer: answered('The glossary.', GlossaryAnswer, { glossary: { summary: 'A glossary', value: glossary } }),
+    answer: answered('The glossary.', GlossaryAnswer, glossary),
     problems: problemsTo('glossary'),
   },
   'GET /v1/glossaries/{id}/entries': {
@@ -197,7 +192,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'getGlossaryEntries',
     summary: "Show a glossary's entries",
     description: 'Shows all terms and their translations.',
-    answer: answered('The entries.', GlossaryEntriesAnswer, { entries: { summary: 'Two terms', value: entries } }),
+    answer: answered('The entries.', GlossaryEntriesAnswer, entries),
     problems: problemsTo('glossary'),
   },
   'DELETE /v1/glossaries/{id}': {
@@ -220,7 +215,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       { name: 'from', description: 'The first UTC day. Only together with `to`.', schema: DAY, example: '2026-11-01' },
       { name: 'to', description: 'The last UTC day (inclusive); at most 400 days.', schema: DAY, example: '2026-11-30' },
     ],
-    answer: answered('The usage in the current period, without requests in progress.', UsageAnswer, {
+    answer: answered('The usage in the current period, without requests in progress.', UsageAnswer, undefined, {
       quota: { summary: 'A team with a quota', value: quotaUsage },
       credit: { summary: 'A team with prepaid credit', value: creditUsage },
       days: { summary: 'With from and to', value: { ...quotaUsage, days } },
@@ -232,7 +227,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     summary: 'Check whether the service is available',
     description: 'For load balancers and monitors: needs no key, and does not use the store.',
     authenticated: false,
-    answer: answered('It can.', HealthAnswer, { ok: { summary: 'It can', value: { status: 'ok' } } }),
+    answer: answered('It can.', HealthAnswer, { status: 'ok' }),
     problems: ['service_unavailable'],
   },
 };

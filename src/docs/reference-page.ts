@@ -298,17 +298,7 @@ function answers(): Html {
         never charged.
       </p>
       <p>Paths are case-sensitive and do not end with a slash. Unknown members of a body are refused, not ignored.</p>`,
-    samples: table(
-      html`<th scope="col">Status</th>
-        <th scope="col">Try again?</th>`,
-      RETRIES.map(
-        ([status, retry]) =>
-          html`<tr>
-            <td>${status}</td>
-            <td>${retry}</td>
-          </tr>`,
-      ),
-    ),
+    samples: table(['Status', 'Try again?'], RETRIES),
   });
 }
 

@@ -30,32 +30,33 @@ export function schemaTable(label: string, kind: keyof typeof PRESENCE, rows: re
   const [always, sometimes] = PRESENCE[kind];
   return scrolledTable(
     label,
-    html`<th scope="col">Name</th>
-      <th scope="col">Meaning</th>`,
-    rows.map(
-      ({ name, type, required, description }) =>
-        html`<tr>
-          <td><code>${breakable(name)}</code><span class="type">${required ? always : sometimes}</span></td>
-          <td>${prose(description)}<span class="type">${type}</span></td>
-        </tr>`,
-    ),
+    ['Name', 'Meaning'],
+    rows.map(({ name, type, required, description }) => [
+      html`<code>${breakable(name)}</code><span class="type">${required ? always : sometimes}</span>`,
+      html`${prose(description)}<span class="type">${type}</span>`,
+    ]),
   );
 }
 
 /** A table that scrolls sideways where the page is narrow. */
-export function scrolledTable(label: string, heads: Html, rows: readonly Html[]): Html {
-  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table(heads, rows)}</div>`;
+export function scrolledTable(label: string, ...content: Parameters<typeof table>): Html {
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table(...content)}</div>`;
 }
 
-export function table(heads: Html, rows: readonly Html[]): Html {
+export function table(heads: readonly string[], rows: readonly (readonly (Html | string)[])[]): Html {
   return html`<table>
     <thead>
       <tr>
-        ${heads}
+        ${heads.map((head) => html`<th scope="col">${head}</th>`)}
       </tr>
     </thead>
     <tbody>
-      ${rows}
+      ${rows.map(
+        (cells) =>
+          html`<tr>
+            ${cells.map((cell) => html`<td>${cell}</td>`)}
+          </tr>`,
+      )}
     </tbody>
   </table>`;
 }
