@@ -6,7 +6,6 @@ import {
   WINDOW_NUMBER_MAX,
   COUNTED,
   WINDOWS,
-  windowTexts,
   writtenWindows,
   windowLimits,
 } from '../domain/window-limits.ts';
@@ -114,9 +113,8 @@ const windowEntry = Type.Refine(
 const asWindows: GivenAs = {
   flag: 'limit',
   value: 'LIMIT',
-  flagWords: ['what may be used by minute, hour, day, week or month (UTC), such as requests=600/minute or characters=1000000/day'],
+  flagWords: ['What may be used by minute, hour, day, week or month (UTC), such as requests=600/minute or characters=1000000/day'],
   label: 'Limits by time',
-  hint: 'One per line: requests=600/minute or characters=1000000/day (minute, hour, day, week, month; UTC). Empty: none.',
   fromText(one) {
     const read = readWindowLimit(one);
     return 'fault' in read ? new Unreadable(read.fault) : read;
@@ -161,28 +159,4 @@ export function windowsOf(limits: readonly WindowLimit[] | null | undefined): st
 export function windowEntries(written: string | undefined): WindowLimit[] | undefined {
   const limits = written === undefined ? [] : [...windowLimits(written)];
   return limits.length === 0 ? undefined : limits;
-}
-
-/** A key's limits as operators see them. */
-export interface ShownLimits {
-  readonly expires_at?: string | undefined;
-  readonly requests_per_second?: number | undefined;
-  readonly characters?: number | undefined;
-  readonly allowed_addresses?: readonly string[] | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly limits?: readonly WindowLimit[] | undefined;
-}
-
-/** `until 2027-01-31T18:00:00Z, 5/s, from 10.0.0.0/8, only usage:read`; or `undefined`. */
-export function limitsText(limits: ShownLimits): string | undefined {
-  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes, limits: windows = [] } = limits;
-  const parts = [
-    until === undefined ? [] : `until ${until}`,
-    rate === undefined ? [] : `${rate}/s`,
-    characters === undefined ? [] : `${characters} characters`,
-    windowTexts(writtenWindows(windows)),
-    from === undefined ? [] : `from ${from.join(' ')}`,
-    scopes === undefined ? [] : `only ${scopes.join(' ')}`,
-  ].flat();
-  return parts.length === 0 ? undefined : parts.join(', ');
 }

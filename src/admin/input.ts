@@ -18,14 +18,12 @@ export interface GivenAs {
   readonly removes?: string;
   /** Of a text: an empty one is valid, and removes what is set. */
   readonly blank?: true;
-  /** What the flag does, and its opposite, where the description is of the member alone. */
+  /** Of a text, or of a flag and its opposite, where the description is of the member alone. */
   readonly flagWords?: readonly string[];
   /** What stands for the value in help, or for the operand. */
   readonly value?: string;
   /** The label of the field; by default the member's name. */
   readonly label?: string;
-  /** Beside the field, instead of the description. */
-  readonly hint?: string;
   /** What is used without it, as help describes it. */
   readonly fallback?: string;
   /** From a text, or a list's entry. What it cannot read stays, or is refused in better words. */

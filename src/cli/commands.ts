@@ -28,19 +28,15 @@ function operations(word: string, file: () => Promise<{ readonly operations: rea
   return { word, commands: async () => (await file()).operations.flatMap(listed) };
 }
 
-const serveFile = () => import('./commands/serve.ts');
-const reloadFile = () => import('./commands/reload.ts');
-const demoFile = () => import('./commands/demo.ts');
 const keyCommands = () => import('./commands/key-commands.ts');
 const storeCommands = () => import('./commands/store-commands.ts');
-const configCheck = () => import('./commands/config-check.ts');
 const engineCommands = () => import('./commands/engine-commands.ts');
 const apiCommands = () => import('./commands/api-commands.ts');
 
 const GROUPS: readonly Group[] = [
-  own('serve', 'Runs the gateway.', serveFile, 'serve'),
-  own('reload', 'Makes the running gateway read its configuration again.', reloadFile, 'reload'),
-  own('demo', 'Runs the gateway with a built-in engine, a team and a key, to try it.', demoFile, 'demo'),
+  own('serve', 'Runs the gateway.', () => import('./commands/serve.ts'), 'serve'),
+  own('reload', 'Makes the running gateway read its configuration again.', () => import('./commands/reload.ts'), 'reload'),
+  own('demo', 'Runs the gateway with a built-in engine, a team and a key, to try it.', () => import('./commands/demo.ts'), 'demo'),
   operations('team', () => import('../admin/operations/teams.ts')),
   operations('key', () => import('../admin/operations/keys.ts')),
   own('key revoke', 'Revokes a key: its next request is refused.', keyCommands, 'keyRevoke'),
@@ -59,7 +55,7 @@ const GROUPS: readonly Group[] = [
   operations('documents', () => import('../admin/operations/documents.ts')),
   operations('audit', () => import('../admin/operations/audit.ts')),
   own('memory clear', 'Deletes cached translations.', keyCommands, 'memoryClear'),
-  own('config check', 'Checks the configuration and shows the result.', configCheck, 'configCheck'),
+  own('config check', 'Checks the configuration and shows the result.', () => import('./commands/config-check.ts'), 'configCheck'),
   own('engine check', 'Lets each engine replica translate a sentence, and says what is wrong.', engineCommands, 'engineCheck'),
   own('engine route', 'Says which engine a request would use, and why.', engineCommands, 'engineRoute'),
   own('routes', 'Shows the steps of each route, including those of plugins.', apiCommands, 'routes'),

@@ -86,7 +86,7 @@ function flagsFor(name: string, field: InputField, one: AdminOperation): (readon
 
 function flagFor({ member, field, means }: FlagOf, { input }: AdminOperation): Flag {
   const { type, given = {}, description = '', enum: choices } = field;
-  const words = given.flagWords?.[means === false ? 1 : 0] ?? lower(description).replace(/\.$/, '');
+  const words = lower(given.flagWords?.[means === false ? 1 : 0] ?? description).replace(/\.$/, '');
   const summary = [words, ...(type === 'array' ? ['may be repeated'] : [])].join('; ');
   if (means === null || means === '')
     return { kind: 'switch', summary: `remove what --${given.flag ?? member.replaceAll('_', '-')} has set` };

@@ -24,7 +24,8 @@ export function choicesOf({ enum: choices = [], given = {} }: InputField): reado
 function formField(name: string, field: InputField, texts: FieldTexts, { clears = [], input }: AdminOperation): Html {
   const { type, enum: choices, description = '', given = {} } = field;
   const label = labelOf(name, field);
-  const hint = given.hint ?? `${description}${clears.includes(name) ? ' Empty: none.' : ''}`;
+  const words = given.flagWords === undefined ? description : `${given.flagWords[0]}.`;
+  const hint = [type === 'array' ? 'One per line.' : '', words, clears.includes(name) ? 'Empty: none.' : ''].filter(Boolean).join(' ');
   if (type === 'array') return areaField(texts, name, label, { rows: 3, hint });
   if (choices !== undefined) {
     return selectField(texts, name, label, choicesOf(field));

@@ -134,15 +134,27 @@ interface Movement {
   readonly note: string;
 }
 
+function addedIn({ atMs, actor, reason, before, after }: AuditEntry): Movement {
+  const { balanceMicro = before.balanceMicro ?? 0 } = after;
+  const micro = balanceMicro - (before.balanceMicro ?? 0);
+  return { atMs, what: micro > 0 ? 'added' : 'deducted', micro, balanceMicro, note: reason === undefined ? actor : `${actor}: ${reason}` };
+}
+
+/** One line for each period, at its end. */
+function spentMovement({ startMs, endMs, closed, credit }: PeriodUse): Movement {
+  const note = `in the period from ${rfc3339(startMs).slice(0, 10)} to ${rfc3339(endMs).slice(0, 10)}${closed ? '' : ', which is not closed'}`;
+  return { atMs: endMs, what: 'spent', micro: -spentIn(credit), balanceMicro: credit.balanceMicro, note };
+}
+
 /** `undefined` for a team that has never had any credit, as far as is known. */
 export async function teamCredit(team: Team, { context }: Pick<ConsoleParts, 'context'>): Promise<Html | undefined> {
   const [entries, periods] = await Promise.all([
     context.options.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
     context.part('history').periods(team.teamId),
   ]);
-  const changed = isUnavailable(entries) ? [] : entries.flatMap(movementOf);
-  const spent = periods === undefined || isUnavailable(periods) ? [] : periods.flatMap(spentMovement);
-  const all = [...changed, ...spent].toSorted((one, other) => other.atMs - one.atMs);
+  const changed = isUnavailable(entries) ? [] : entries.map(addedIn);
+  const spent = periods === undefined || isUnavailable(periods) ? [] : periods.map(spentMovement);
+  const all = [...changed, ...spent].filter(({ micro }) => micro !== 0).toSorted((one, other) => other.atMs - one.atMs);
   if (all.length === 0) return undefined;
   const { currency } = team.limits;
   const shown = all.slice(0, MOVEMENTS_MAX);
@@ -163,20 +175,3 @@ export async function teamCredit(team: Team, { context }: Pick<ConsoleParts, 'co
 }
 
 const COLUMNS = ['When', 'What', numeric('Amount'), numeric('Balance after'), freeText('By whom, and why')] as const;
-
-function movementOf({ atMs, actor, reason, before, after }: AuditEntry): Movement[] {
-  const { balanceMicro } = after;
-  if (balanceMicro === undefined) return [];
-  const micro = balanceMicro - (before.balanceMicro ?? 0);
-  if (micro === 0) return [];
-  const note = reason === undefined ? actor : `${actor}: ${reason}`;
-  return [{ atMs, what: micro > 0 ? 'added' : 'deducted', micro, balanceMicro, note }];
-}
-
-/** One line for each period, at its end. */
-function spentMovement({ startMs, endMs, closed, credit }: PeriodUse): Movement[] {
-  const micro = spentIn(credit);
-  if (micro === 0) return [];
-  const note = `in the period from ${rfc3339(startMs).slice(0, 10)} to ${rfc3339(endMs).slice(0, 10)}${closed ? '' : ', which is not closed'}`;
-  return [{ atMs: endMs, what: 'spent', micro: -micro, balanceMicro: credit.balanceMicro, note }];
-}

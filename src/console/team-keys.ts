@@ -1,11 +1,10 @@
 // A team's keys in the console: their table, a path's key, and the notice that shows a key once.
-import type { ShownLimits } from '../admin/fields.ts';
 import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
 import { found, noSuch, RefusedError } from '../admin/operation.ts';
 import type { RecordKind } from '../admin/operation.ts';
 import { keyColumns, keyReport } from '../admin/operations/key-rows.ts';
-import type { FoundKeyRow, ListedKeyRow, NewKeyRow } from '../admin/operations/key-rows.ts';
+import type { FoundKeyRow, ListedKeyRow, NewKeyRow, ShownLimits } from '../admin/operations/key-rows.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';

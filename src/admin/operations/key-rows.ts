@@ -1,10 +1,11 @@
 // What is shown of a key: rows of lists and answers, their schemas, and columns on every front.
-import type { Static } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import type { KeyLimits } from '../../domain/key-limits.ts';
 import { rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { FoundKey, KeyRecord } from '../../ports/team-registry.ts';
-import { limitsText, moment, whole, windowEntries, windowList } from '../fields.ts';
+import { windowTexts, writtenWindows } from '../../domain/window-limits.ts';
+import { moment, whole, windowEntries, windowList } from '../fields.ts';
 import type { Cell, RowColumn } from '../operation.ts';
 
 const LimitRows = {
@@ -15,6 +16,8 @@ const LimitRows = {
   scopes: Type.Optional(Type.Array(Type.String())),
   limits: Type.Optional(windowList),
 };
+/** A key's limits as operators see them. */
+export type ShownLimits = Readonly<Partial<Static<TObject<typeof LimitRows>>>>;
 const mode = Type.Enum(['live', 'test'], { type: 'string' });
 const Base = {
   key_id: Type.String(),
@@ -58,6 +61,20 @@ export function limitsReport({ expiresAtMs: untilMs, requestsPerSecond, characte
     scopes: scopes && [...scopes],
     limits: windowEntries(windows),
   };
+}
+
+/** `until 2027-01-31T18:00:00Z, 5/s, from 10.0.0.0/8, only usage:read`; or `undefined`. */
+export function limitsText(limits: ShownLimits): string | undefined {
+  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes, limits: windows = [] } = limits;
+  const parts = [
+    until === undefined ? [] : `until ${until}`,
+    rate === undefined ? [] : `${rate}/s`,
+    characters === undefined ? [] : `${characters} characters`,
+    windowTexts(writtenWindows(windows)),
+    from === undefined ? [] : `from ${from.join(' ')}`,
+    scopes === undefined ? [] : `only ${scopes.join(' ')}`,
+  ].flat();
+  return parts.length === 0 ? undefined : parts.join(', ');
 }
 
 export function keyReport(key: KeyRecord): ListedKeyRow {

@@ -17,12 +17,11 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { KeyChange, KeyRecord } from '../../ports/team-registry.ts';
 import { choice, keyId, recordText, teamFlag, text, windowList, windowListAs, windowsOf } from '../fields.ts';
-import type { ShownLimits } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, operation, refused } from '../operation.ts';
 import type { AdminOperation, Done, OperationRefusal } from '../operation.ts';
 import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, limitsReport, New } from './key-rows.ts';
-import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow } from './key-rows.ts';
+import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow, ShownLimits } from './key-rows.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const KEY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
@@ -44,16 +43,14 @@ const Terms = {
     value: 'LABEL',
     removes: 'no-label',
     blank: true,
-    hint: 'What the key is for; optional.',
   }),
   expires_at: text(
     'an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z',
     (at) => parseRfc3339(at) !== undefined,
-    'When the key expires; RFC 3339, not in the past.',
+    'When the key expires: RFC 3339 with a time zone, such as 2027-01-31T18:00:00Z; not in the past.',
     {
       value: 'RFC3339',
       removes: 'no-expires-at',
-      hint: 'With a time zone: 2027-01-31T18:00:00Z. Empty: never.',
       attributes: { maxlength: 40 },
     },
   ),
@@ -72,23 +69,21 @@ const Terms = {
   allowed_addresses: Type.Array(range, {
     minItems: 1,
     maxItems: ALLOWED_ADDRESSES_MAX,
-    description: 'Addresses and ranges from which the key may be used.',
+    description: 'Addresses and ranges from which the key may be used, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.',
     given: {
       flag: 'allow',
       value: 'CIDR',
       removes: 'no-allow',
-      hint: 'One per line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. Empty: any.',
     },
   }),
   scopes: Type.Array(scope, {
     minItems: 1,
     maxItems: SCOPES_MAX,
-    description: 'What the key may be used for; without scopes, for everything. Any other request is a 403 `forbidden`.',
+    description: `What the key may be used for: ${SCOPES.join(', ')} or forward:NAME; without scopes, for everything. Any other request is a 403 \`forbidden\`.`,
     given: {
       flag: 'scope',
       value: 'SCOPE',
       removes: 'no-scopes',
-      hint: `One per line: ${SCOPES.join(', ')} or forward:NAME. Empty: everything.`,
     },
   }),
 };

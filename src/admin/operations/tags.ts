@@ -6,9 +6,10 @@ import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { usedLimits } from '../../domain/usage-days.ts';
 import type { SetTag } from '../../ports/tag-registry.ts';
-import { limitsText, tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
+import { tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, noSuch, operation, RefusedError, refused } from '../operation.ts';
+import { limitsText } from './key-rows.ts';
 import type { AdminOperation, RowColumn, OperationRefusal } from '../operation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 

@@ -3,6 +3,7 @@
 import { createKey, KEY_FIELDS } from '../../admin/operations/keys.ts';
 import { teamUsage } from '../../admin/operations/periods.ts';
 import { planReports } from '../../admin/operations/plans.ts';
+import type { PlanReport } from '../../admin/operations/plans.ts';
 import { createTeam, deleteTeam, refusalsIn, updateTeam } from '../../admin/operations/teams.ts';
 import type { ChangedTeamRow } from '../../admin/operations/team-rows.ts';
 import { html } from '../../docs/html.ts';
@@ -111,16 +112,19 @@ function creditInputs(texts: FieldTexts, { team }: Usage): Html {
 }
 
 function planInputs(texts: FieldTexts, { team: { nextPlan } }: Usage, { context }: ConsoleParts): Html {
-  const plans = planReports(context).map(({ name, billing }) => ({
-    value: name,
-    label: billing === 'credit' ? `${name} (prepaid credit)` : name,
-  }));
   const times = [
     { value: 'now', label: 'at the next request' },
     { value: 'next-period', label: 'when the period ends' },
     ...(nextPlan === undefined ? [] : [{ value: 'never', label: `not: take back the change to ${nextPlan.name}` }]),
   ];
-  return html`${selectField(texts, 'plan', 'Plan', plans)} ${selectField(texts, 'when', 'Effective', times)}`;
+  return html`${planField(texts, planReports(context))} ${selectField(texts, 'when', 'Effective', times)}`;
+}
+
+function planField(texts: FieldTexts, plans: readonly PlanReport[]): Html {
+  const labelOf = ({ name, billing, currency }: PlanReport): string =>
+    billing === 'credit' ? `${name} (prepaid credit, ${currency})` : name;
+  const choices = plans.map((plan) => ({ value: plan.name, label: labelOf(plan) }));
+  return selectField(texts, 'plan', 'Plan', choices);
 }
 
 /** The first is chosen unless the operator says otherwise. */
@@ -207,13 +211,9 @@ const NEW: Action<object> = {
   fieldOf: { credit_minor: 'credit' },
   inputs(texts, _none, { context }) {
     const plans = planReports(context);
-    const choices = plans.map(({ name, billing, currency }) => ({
-      value: name,
-      label: billing === 'credit' ? `${name} (prepaid credit, ${currency})` : `${name} (quota)`,
-    }));
     const hint = "Only for prepaid plans, in the plan's currency. Optional.";
     const credit = { hint, more: { inputmode: 'decimal', autocomplete: 'off' } };
-    return html`${formFields(createTeam, ['name', 'reference'], texts)} ${selectField(texts, 'plan', 'Plan', choices)}
+    return html`${formFields(createTeam, ['name', 'reference'], texts)} ${planField(texts, plans)}
     ${plans.some(({ billing }) => billing === 'credit') ? textField(texts, 'credit', 'Opening credit', credit) : undefined}`;
   },
   given(_none, { reference }, form, { context }) {
