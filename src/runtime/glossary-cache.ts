@@ -82,19 +82,14 @@ export class LruGlossaryCache implements GlossaryCache {
   }
 
   #once(key: string, make: () => Promise<FoundGlossary>): FoundGlossary | Promise<FoundGlossary> {
-    return this.#remembered.get(key) ?? this.#running.get(key) ?? this.#make(key, make);
-  }
-
-  async #make(key: string, make: () => Promise<FoundGlossary>): Promise<FoundGlossary> {
-    const making = make();
+    const known = this.#remembered.get(key) ?? this.#running.get(key);
+    if (known !== undefined) return known;
+    const making = make().finally(() => this.#running.delete(key));
     this.#running.set(key, making);
-    try {
-      const found = await making;
+    return making.then((found) => {
       if (found !== undefined && !isUnavailable(found)) this.#remembered.set(key, found);
       return found;
-    } finally {
-      this.#running.delete(key);
-    }
+    });
   }
 
   async #read(teamId: string, dictionaryId: string): Promise<FoundGlossary> {

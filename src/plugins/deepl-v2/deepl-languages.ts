@@ -11,7 +11,7 @@ import { answer, operation, plainOperation } from '../facades/operation.ts';
 import type { ApiPart, FacadeApi } from '../facades/operation.ts';
 import { isRefusal, readAll } from '../facades/parameters.ts';
 import type { ParameterEntry } from '../facades/parameters.ts';
-import { answered, boolean, shown, string } from '../facades/reference.ts';
+import { boolean, shown, string } from '../facades/reference.ts';
 import { membersOf } from './deepl-request.ts';
 import { languagePairs } from './glossary-model.ts';
 
@@ -177,22 +177,23 @@ export function resourceLanguages(api: FacadeApi, host: PluginHost, passesStyle:
     at: 'GET /v3/languages/resources',
     summary: 'List the resources',
     description: 'The resources for which there are languages, with their features.',
-    answer: answered(
+    answer: shown(
       'The list.',
-      Type.Array(
-        Type.Object({
-          name: string('The `resource` of `GET /v3/languages`.'),
-          features: Type.Array(
-            Type.Object({
-              name: string('The key in `features` of a language.'),
-              needs_source_support: Type.Optional(boolean('It works only for a source language that has it.')),
-              needs_target_support: Type.Optional(boolean('It works only for a target language that has it.')),
-            }),
-            { description: 'All features.' },
-          ),
-        }),
-      ),
-      [{ name: 'translate_text', features: [{ name: 'formality', needs_target_support: true }] }],
+      {
+        name: 'The `resource` of `GET /v3/languages`; of a feature, the key in `features` of a language.',
+        features: 'All features.',
+        needs_source_support: 'It works only for a source language that has it.',
+        needs_target_support: 'It works only for a target language that has it.',
+      },
+      [
+        {
+          name: 'translate_text',
+          features: [
+            { name: 'formality', needs_target_support: true },
+            { name: 'auto_detection', needs_source_support: true },
+          ],
+        },
+      ],
     ),
     run(x, services) {
       const offer = offerFor(x, services);
