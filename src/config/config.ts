@@ -5,6 +5,7 @@ import type { RoutingRule } from '../domain/engine-routing.ts';
 import { eventRules } from '../domain/event-rules.ts';
 import type { LanguageTable } from '../domain/languages.ts';
 import type { Plan } from '../domain/plan.ts';
+import { namedBy } from './environment.ts';
 import { besideFile } from './file-set.ts';
 import type { FileContents } from './file-set.ts';
 import { forwardOf } from './forward.ts';
@@ -148,15 +149,8 @@ export function namedFiles(config: Config): string[] {
     languagesFile,
     ...(tls === undefined ? [] : [tls.certFile, tls.keyFile]),
     ...plugins.map(({ module }) => module).filter(isAbsolute),
-    ...secretFiles(secrets).map((path) => besideFile(path, file)),
+    ...namedBy('file', secrets)
+      .filter((path) => path !== '' && !path.includes('\0'))
+      .map((path) => besideFile(path, file)),
   ];
-}
-
-/** All of the form `{ file: PATH }`: only protocols' schemas know which are secrets. */
-function secretFiles(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const members = Object.entries(value);
-  const path: unknown = members.length === 1 && members[0]![0] === 'file' ? members[0]![1] : undefined;
-  if (typeof path === 'string') return path === '' || path.includes('\0') ? [] : [path];
-  return members.flatMap(([, member]: [string, unknown]) => secretFiles(member));
 }

@@ -70,22 +70,18 @@ const VARIABLES = ['LINGATE_CONFIG', ...OVERRIDDEN.map(([, variable]) => variabl
 /** The admin token's documented name; the README's key for callers; a worker's own. */
 const ALSO_KNOWN = ['LINGATE_ADMIN_TOKEN', 'LINGATE_KEY', 'LINGATE_WORKER_OF'];
 
-/** Every NAME in a file's value as `{ env: NAME }`. */
-export function variablesNamedIn(value: unknown): Set<string> {
-  const found = new Set<string>();
-  const look = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return;
-    const members = Object.entries(part);
-    const [name, variable] = members.length === 1 ? members[0]! : [];
-    if (name === 'env' && typeof variable === 'string') found.add(variable);
-    for (const [, member] of members) look(member);
-  };
-  look(value);
-  return found;
+/** Every NAME in a value as `{ env: NAME }`, or PATH as `{ file: PATH }`: only protocols' schemas know which are secrets. */
+export function namedBy(form: 'env' | 'file', value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const members: readonly (readonly [string, unknown])[] = Object.entries(value);
+  const [name, place] = members.length === 1 ? members[0]! : [];
+  if (name === form && typeof place === 'string') return [place];
+  return members.flatMap(([, member]) => namedBy(form, member));
 }
 
-/** One line that names all, each with what was probably intended; or `undefined`. */
-export function strayVariables(env: Environment, named: ReadonlySet<string>): string | undefined {
+/** One line that names all, each with what was probably intended; or `undefined`. `file`: a configuration's value. */
+export function strayVariables(env: Environment, file: unknown): string | undefined {
+  const named = namedBy('env', file);
   const known = new Set([...VARIABLES, ...ALSO_KNOWN, ...named]);
   const strays = Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && env[name] !== '' && env[name] !== undefined)

@@ -10,7 +10,7 @@ import { ENGINE_URLS, toConfig, namedFiles } from './config.ts';
 import type { Config, ConfigOrigins } from './config.ts';
 import { faultsOf } from './faults.ts';
 import { besideFile, FileSet } from './file-set.ts';
-import { overridesOf, strayVariables, variablesNamedIn, withOverrides } from './environment.ts';
+import { overridesOf, strayVariables, withOverrides } from './environment.ts';
 import type { ConfigFlags, Environment, Override } from './environment.ts';
 import { engineFaults, joinedFaults, languageFaults, listedTwice, planFaults, twofoldFaults } from './rules.ts';
 import { Clone, Default } from '../domain/typebox.ts';
@@ -43,7 +43,7 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
   const overrides = overridesOf(env, flags);
   const read = (name: string): Buffer => files.read(name);
   const written = attempt(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`, read));
-  const stray = strayVariables(env, variablesNamedIn(written.value));
+  const stray = strayVariables(env, written.value);
   const warnings = stray === undefined ? [] : [stray];
   // If the file cannot be read, a mistyped variable is the more likely reason.
   if ('lines' in written) throw new ConfigError([...written.lines, ...warnings]);

@@ -1,7 +1,7 @@
 // Loads a build of uWebSockets.js, newest first: only binaries with a pinned SHA-256, or an
 // upstream release. Its only importer. Sets the timeouts of connections in builds that support it.
-import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
@@ -200,21 +200,8 @@ function checkPin(pin: PinnedBuild, name: string, version: string, file: string,
   if (name !== pin.name || version !== pin.version) refuse(`the reviewed release is ${pin.name} ${pin.version}`);
   const expected = pin.binaries[binary];
   if (expected === undefined) refuse(`${binary} has not been reviewed`);
-  const sha256 = sha256Of(file);
+  const sha256 = hash('sha256', readFileSync(file));
   if (sha256 !== expected) refuse(`${binary} is not the reviewed file (SHA-256 ${sha256}, not ${expected})`);
-}
-
-/** In pieces: a binary has seven megabytes. */
-function sha256Of(file: string): string {
-  const digest = createHash('sha256');
-  const piece = Buffer.allocUnsafe(65_536);
-  const opened = openSync(file, 'r');
-  try {
-    for (let bytes = readSync(opened, piece); bytes > 0; bytes = readSync(opened, piece)) digest.update(piece.subarray(0, bytes));
-  } finally {
-    closeSync(opened);
-  }
-  return digest.digest('hex');
 }
 
 /** Usually the C library is too old; anything else that the loader reports contains paths. */
