@@ -127,10 +127,13 @@ interface DocumentClaim extends DueDocument {
   readonly leaseMs: number;
 }
 
+/** The store adds what every new document has. */
+export type NewDocument = Omit<DocumentRecord, 'createdAtMs' | 'untilMs' | 'state' | 'failures' | 'sourceId'>;
+
 /** Documents of deleted teams are gone with the team, but for their entry in the queue. */
 export interface DocumentStore {
   create(
-    document: Omit<DocumentRecord, 'createdAtMs' | 'untilMs'>,
+    document: NewDocument,
     keepMs: number,
     file: NewDocumentFile,
     bounds: DocumentBounds,

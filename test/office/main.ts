@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { unzipSync } from 'fflate';
-import { createDocumentFormats } from '../../src/documents/create-document-formats.ts';
+import { formatsHere as formats } from '../support/documents/formats-here.ts';
 import { openTextSample, sheetSample, slidesSample, wordSample } from '../support/documents/office-samples.ts';
 import { upperCase } from '../support/documents/random-texts.ts';
 import { runProgram } from '../support/start-program.ts';
@@ -26,7 +26,6 @@ const CONVERT_MS_MAX = 1_800_000;
 const { values } = parseArgs({ options: { files: { type: 'string', default: '200' } } });
 const files = Number(values.files);
 const folder = await mkdtemp(join(tmpdir(), 'lingate-office-'));
-const formats = createDocumentFormats({ timeMs: 100_000 });
 const faults: string[] = [];
 try {
   const wrong = await exportedTables(folder, converted);
@@ -36,7 +35,6 @@ try {
     for (const by of ['us', 'LibreOffice'] as const) process.stdout.write(`${kind.ending} made by ${by}: ${await judged(kind, by)}\n`);
   }
 } finally {
-  await formats.close();
   await rm(folder, { recursive: true, force: true });
 }
 for (const fault of faults.slice(0, 20)) process.stdout.write(`${fault}\n`);

@@ -31,7 +31,7 @@ export async function sampleDocuments(store: Store, teamIds: readonly string[], 
     clock.atMs = nowMs - agoS * 1000;
     const due = { documentId: ulid(clock.atMs), teamId };
     const named = { fileName: `sample.${format}`, format, bytes, sourceLang: 'EN', targetLang: index % 2 === 0 ? 'DE' : 'PT-BR' };
-    const draft = { ...due, ...named, keyId: key?.keyId ?? ulid(), state: 'queued', holds: [], failures: 0 } as const;
+    const draft = { ...due, ...named, keyId: key?.keyId ?? ulid(), holds: [] };
     const file = { fileId: ulid(), pieces: [Buffer.from('sealed')] };
     answered(await documents.create(draft, 48 * 3_600_000, file, { openMax: 100, teamBytesMax: 10_000_000, bytesMax: 1_000_000 }));
     clock.atMs += (tookS ?? 0) * 1000;

@@ -140,7 +140,8 @@ export function recordDocuments(space: RecordSpace, time: () => number, folder?:
           }),
         );
         if (createdAtMs === undefined) return { kind: 'full' };
-        const whole: DocumentRecord = { ...document, createdAtMs, untilMs: createdAtMs + keepMs, storedBytes };
+        const begun = { state: 'queued', failures: 0, createdAtMs, untilMs: createdAtMs + keepMs } as const;
+        const whole: DocumentRecord = { ...document, ...begun, sourceId: file.fileId, storedBytes };
         const attach = answered(await write(document, file));
         const created = await change<DocumentCreation | StoreUnavailable>(document, (known, all, nowMs) => {
           if (known !== undefined) return { result: { kind: 'created', document: whole } };

@@ -14,6 +14,7 @@ import type { RecordDocuments } from '../../../src/stores/records/record-documen
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { documentDraft } from '../../support/document-draft.ts';
 import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import type { PlainDocumentWorkerOptions } from '../../support/plain-document-worker.ts';
 import { promisedStore } from '../../support/promised-store.ts';
@@ -43,28 +44,12 @@ type Team = Awaited<ReturnType<typeof team>>;
 
 /** Its only text is `text`. */
 async function created(owner: Team, text: string): Promise<string> {
-  const [documentId, fileId] = [newId(), newId()];
-  const { teamId, keyId } = owner;
   const { requestId } = await owner.reserve(0, { charged: HELD, leaseMs: UNCOUNTED_LEASE_MS });
+  const draft = documentDraft(owner, [{ requestId, characters: HELD }], text.length);
+  const { documentId } = draft;
+  const fileId = newId();
   const pieces = await sealer.seal(documentId, fileId, Buffer.from(text));
-  const creation = await documents.create(
-    {
-      documentId,
-      teamId,
-      keyId,
-      fileName: 'a.txt',
-      format: 'txt',
-      bytes: text.length,
-      targetLang: 'DE',
-      state: 'queued',
-      holds: [{ requestId, characters: HELD }],
-      failures: 0,
-      sourceId: fileId,
-    },
-    KEEP_MS,
-    { fileId, pieces },
-    BOUNDS,
-  );
+  const creation = await documents.create(draft, KEEP_MS, { fileId, pieces }, BOUNDS);
   expect(creation).toMatchObject({ kind: 'created' });
   // They are due in the order in which they were sent.
   clock.step(1);

@@ -8,6 +8,7 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { DocumentRecord } from '../../../src/ports/documents.ts';
 import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
 import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
+import { documentDraft } from '../../support/document-draft.ts';
 import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
 import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
 import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
@@ -38,22 +39,11 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
   async function setting(limits: Parameters<typeof teamUnderTest>[1] = {}) {
     const [store, documents] = [await opened, await documentsOf()];
     const team = await teamUnderTest(promisedStore(store), { characterLimit: 100_000, ...limits });
-    const [documentId, fileId] = [newId(), newId()];
     const { requestId } = await team.reserve(0, { charged: 50_000, leaseMs: 600_000 });
+    const draft = documentDraft(team, [{ requestId, characters: 50_000 }]);
+    const { documentId } = draft;
+    const fileId = newId();
     const pieces = await sealer.seal(documentId, fileId, Buffer.from('one\ntwo\n'));
-    const draft = {
-      documentId,
-      teamId: team.teamId,
-      keyId: team.keyId,
-      fileName: 'a.txt',
-      format: 'txt',
-      bytes: 8,
-      targetLang: 'DE',
-      state: 'queued' as const,
-      holds: [{ requestId, characters: 50_000 }],
-      failures: 0,
-      sourceId: fileId,
-    };
     const created = answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, BOUNDS));
     expect(created.kind).toBe('created');
     const find = async (): Promise<DocumentRecord | undefined> => answered(await documents.find(team.teamId, documentId));
@@ -234,18 +224,11 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     const { documents, team, due, documentId } = await setting();
     const { bytes } = await totalsOf(documents);
     const more = async (bytesMax: number) => {
-      const [other, fileId] = [newId(), newId()];
+      const draft = documentDraft(team);
+      const [other, fileId] = [draft.documentId, newId()];
       const pieces = await sealer.seal(other, fileId, Buffer.from('one\ntwo\n'));
-      const draft = {
-        ...(await documents.find(team.teamId, documentId)),
-        documentId: other,
-        holds: [],
-        sourceId: fileId,
-      } as DocumentRecord;
-      return {
-        other,
-        created: answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, { openMax: 10, teamBytesMax: 10_000_000, bytesMax })),
-      };
+      const created = await documents.create(draft, HOUR_MS, { fileId, pieces }, { ...BOUNDS, bytesMax });
+      return { other, created: answered(created) };
     };
     expect((await more(2 * bytes - 1)).created.kind).toBe('full');
     const { other, created } = await more(2 * bytes);

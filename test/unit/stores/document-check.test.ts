@@ -17,6 +17,7 @@ import type { RecordDocuments } from '../../../src/stores/records/record-documen
 import { checkStore } from '../../../src/stores/store-check.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
+import { documentDraft } from '../../support/document-draft.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { storesOfFile } from '../../support/stores-of-file.ts';
 
@@ -52,16 +53,8 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
     const team = await teamUnderTest(promisedStore(store), { characterLimit: 100_000 });
     made.push(team.teamId);
     const { requestId } = await team.reserve(0, { charged: 500, leaseMs: HOUR_MS });
-    const [due, fileId] = [{ documentId: newId(), teamId: team.teamId }, newId()];
-    const named = { fileName: 'a.txt', format: 'txt', bytes: BYTES, targetLang: 'DE', failures: 0 };
-    const draft = {
-      ...due,
-      ...named,
-      keyId: team.keyId,
-      state: 'queued',
-      holds: [{ requestId, characters: 500 }],
-      sourceId: fileId,
-    } as const;
+    const draft = documentDraft(team, [{ requestId, characters: 500 }], BYTES);
+    const [due, fileId] = [{ documentId: draft.documentId, teamId: team.teamId }, newId()];
     expect(answered(await documents.create(draft, HOUR_MS, { fileId, pieces: PIECES }, BOUNDS)).kind).toBe('created');
     return { store, documents, team, due, fileId, requestId };
   }

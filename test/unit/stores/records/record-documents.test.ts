@@ -9,6 +9,7 @@ import type { Store } from '../../../../src/ports/store.ts';
 import { recordDocuments } from '../../../../src/stores/records/record-documents.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { newId, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { documentDraft } from '../../../support/document-draft.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
 import { storesOfFile } from '../../../support/stores-of-file.ts';
 
@@ -28,10 +29,10 @@ describe.each(kinds)('$name', ({ open }) => {
     const documents = recordDocuments(used.records, () => clock.nowMs(), folder);
     const { teamId, keyId } = await teamUnderTest(promisedStore(used));
     const create = async (): Promise<{ readonly documentId: string; readonly teamId: string }> => {
-      const due = { documentId: newId(), teamId };
-      const created = await documents.create(draftOf(due, keyId), HOUR_MS, { fileId: newId(), pieces: PIECES }, BOUNDS);
+      const draft = documentDraft({ teamId, keyId });
+      const created = await documents.create(draft, HOUR_MS, { fileId: newId(), pieces: PIECES }, BOUNDS);
       expect(answered(created).kind).toBe('created');
-      return due;
+      return { documentId: draft.documentId, teamId };
     };
     const events = async () => {
       const found = answered(await used.outbox.due(10_000)).filter(({ id, teamId: of }) => of === teamId && id.endsWith('-done'));
@@ -115,8 +116,8 @@ describe.each(kinds)('$name', ({ open }) => {
       removeAll: () => Promise.resolve(),
     };
     const { documents, keyId, teamId } = await scene(undefined, slow);
-    const due = { documentId: newId(), teamId };
-    const created = await documents.create(draftOf(due, keyId), HOUR_MS, { fileId: newId(), pieces: PIECES }, BOUNDS);
+    const due = documentDraft({ teamId, keyId });
+    const created = await documents.create(due, HOUR_MS, { fileId: newId(), pieces: PIECES }, BOUNDS);
     expect(isUnavailable(created)).toBe(true);
     expect(answered(await documents.find(teamId, due.documentId))).toBeUndefined();
     // What a worker does when it finds nothing behind what is due.
@@ -126,18 +127,3 @@ describe.each(kinds)('$name', ({ open }) => {
     expect(answered(await documents.due(10)).map(({ documentId }) => documentId)).not.toContain(due.documentId);
   });
 });
-
-function draftOf({ documentId, teamId }: { readonly documentId: string; readonly teamId: string }, keyId: string) {
-  return {
-    documentId,
-    teamId,
-    keyId,
-    fileName: 'a.txt',
-    format: 'txt',
-    bytes: 6,
-    targetLang: 'DE',
-    state: 'queued',
-    holds: [],
-    failures: 0,
-  } as const;
-}
