@@ -3,8 +3,9 @@ import { hash } from 'node:crypto';
 import { refuse } from '../core/problem.ts';
 import type { ProblemWriter } from '../core/problem-writer.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { JSON_BODY_HEADERS, readJsonBody, shownWord } from '../domain/json-body.ts';
+import { JSON_BODY_HEADERS, readJsonBody } from '../domain/json-body.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
+import type { OpsAnswer, OpsApp, OpsRequest } from '../ops/ops-listener.ts';
 import type { IdempotencyRecords } from '../ports/idempotency-records.ts';
 import type { Log } from '../ports/log.ts';
 import type { ChangeOnce } from '../ports/team-registry.ts';
@@ -16,30 +17,11 @@ import type { Fate, Ran } from './idempotent-requests.ts';
 import type { OperationContext } from './operation-context.ts';
 import { answerTo } from './operation-http.ts';
 import type { AdminRoute } from './operation-http.ts';
-import { audited, changes, membersBeside, OTHER_REQUEST } from './operation.ts';
+import { audited, changes, membersBeside, OTHER_REQUEST, RefusedError, refused } from './operation.ts';
 import type { OperationAttempt } from './operation.ts';
 import { actorOf } from './operators.ts';
 import type { KnownOperator, Operators, RecentFailures } from './operators.ts';
 import type { MatchedRoute } from './admin-routes.ts';
-
-interface AdminRequest {
-  readonly method: string;
-  /** Includes the prefix `/admin/v1`. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: Buffer;
-  readonly remoteAddress: string;
-}
-
-interface AdminAnswer {
-  readonly status: number;
-  readonly contentType: string | undefined;
-  readonly body: string;
-  /** Of a file; instead of `body`. */
-  readonly pieces?: AsyncIterable<string>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 interface AdminApiOptions {
   readonly context: OperationContext;
@@ -62,7 +44,7 @@ interface RequestContext extends OperationAttempt {
 const BODY_BYTES_MAX = 16_384;
 
 /** An app of the ops listener. */
-export class AdminApi {
+export class AdminApi implements OpsApp {
   readonly prefix = ADMIN_PREFIX;
   readonly bodyBytesMax = BODY_BYTES_MAX;
   readonly #options: AdminApiOptions;
@@ -74,7 +56,7 @@ export class AdminApi {
     this.#requests = new IdempotentRequests({ records: idempotency, now });
   }
 
-  async handle(request: AdminRequest): Promise<AdminAnswer> {
+  async handle(request: OpsRequest): Promise<OpsAnswer> {
     const requestId = this.#options.newId();
     const operator = this.#operatorOf(request);
     if ('kind' in operator) return this.#problem(operator, requestId);
@@ -84,8 +66,8 @@ export class AdminApi {
     const looks = !changes(route.operation);
     if (!looks && operator.role !== 'manage') return this.#problem(MAY_ONLY_READ, requestId);
     const run = (id?: string, once?: ChangeOnce) => this.#run(matched, request, { operator, requestId, id, once });
-    const key = headerOf(request, 'idempotency-key');
-    if (key === undefined || looks) return (await run()).answer;
+    const key = request.headers['idempotency-key'];
+    if (typeof key !== 'string' || looks) return (await run()).answer;
     if (!IDEMPOTENCY_KEY.test(key)) {
       return this.#problem(refuse('validation_error', 'Idempotency-Key: must be 1 to 128 printable characters without spaces.'), requestId);
     }
@@ -99,18 +81,18 @@ export class AdminApi {
     const result = await this.#requests.run({ ...once, recordId, teamId }, (id) => run(id, once));
     if (result.kind === 'ran') return result.answer;
     if (result.kind === 'answered') return repeated(result.answer, requestId);
-    const refused = result.kind === 'other_request' ? OTHER_REQUEST : result;
-    return this.#problem(refused.kind === 'running' ? STILL_RUNNING : refusalOf(refused), requestId);
+    if (result.kind === 'running') return this.#problem(STILL_RUNNING, requestId);
+    return this.#problem(refusalOf(result.kind === 'other_request' ? OTHER_REQUEST : result), requestId);
   }
 
-  tooLarge(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): AdminAnswer {
+  tooLarge(request: OpsRequest): OpsAnswer {
     const tooLarge = refuse('validation_error', `body: may be at most ${this.bodyBytesMax} bytes long.`);
     const operator = this.#operatorOf(request);
     return this.#problem('kind' in operator ? operator : tooLarge, this.#options.newId());
   }
 
-  #operatorOf(request: Pick<AdminRequest, 'headers' | 'remoteAddress'>): KnownOperator | Refusal {
-    const token = /^Bearer +([\x21-\x7e]+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
+  #operatorOf(request: OpsRequest): KnownOperator | Refusal {
+    const token = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const { operators, wrongTokens } = this.#options;
     const operator = token === undefined ? undefined : operators.byToken(token);
     return operator ?? (wrongTokens.add(request.remoteAddress) ? WAIT : WRONG_TOKEN);
@@ -118,9 +100,9 @@ export class AdminApi {
 
   async #run(
     { route, parameters }: MatchedRoute<AdminRoute>,
-    request: AdminRequest,
+    request: OpsRequest,
     { operator, requestId, ...attempt }: RequestContext,
-  ): Promise<Ran<AdminAnswer>> {
+  ): Promise<Ran<OpsAnswer>> {
     const { operation: one, status } = route;
     const { context, log } = this.#options;
     const actor = actorOf('admin', operator, request.remoteAddress);
@@ -150,7 +132,7 @@ export class AdminApi {
     }
   }
 
-  #problem({ problem }: Refusal, requestId: string): AdminAnswer {
+  #problem({ problem }: Refusal, requestId: string): OpsAnswer {
     const { status, headers, body } = this.#options.problems().render(problem, requestId);
     return {
       status,
@@ -162,40 +144,25 @@ export class AdminApi {
 }
 
 /** The body; a query that the route does not take is refused. */
-function sentIn(route: AdminRoute, request: AdminRequest): { readonly body: JsonMembers } | Refusal {
-  const accepted = new Set(Object.keys(route.query ?? {}));
-  const names = [...request.query.keys()];
-  const foreign = names.find((name) => !accepted.has(name));
-  if (foreign !== undefined)
-    return refuse('validation_error', `${shownWord(foreign)}: is not a query parameter here${takenText(accepted)}.`);
+function sentIn({ query = {}, body, operation }: AdminRoute, request: OpsRequest): { readonly body: JsonMembers } | Refusal {
+  const [accepted, names] = [Object.keys(query), [...request.query.keys()]];
+  const foreign = names.find((name) => !accepted.includes(name));
+  const known = accepted.length === 0 ? 'there are none' : `the known ones are ${accepted.join(', ')}`;
+  if (foreign !== undefined) throw new RefusedError(refused(foreign, `is not a query parameter here; ${known}`));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) return refuse('validation_error', `${twice}: is given twice; give it once.`);
-  const isLeftOut = route.operation.bodyOptional === true && request.body.length === 0;
-  return route.body === undefined || isLeftOut ? { body: {} } : readBody(request);
-}
-
-function takenText(accepted: ReadonlySet<string>): string {
-  return accepted.size === 0 ? '; there are none' : `; the known ones are ${[...accepted].join(', ')}`;
-}
-
-function readBody(request: AdminRequest): { readonly body: JsonMembers } | Refusal {
-  const sent = JSON_BODY_HEADERS.flatMap((name) => [[name, headerOf(request, name)] as const]);
-  const fields = Object.fromEntries(sent.filter((field): field is [(typeof field)[0], string] => field[1] !== undefined));
-  const read = readJsonBody(fields, request.body, BODY_BYTES_MAX);
+  if (twice !== undefined) throw new RefusedError(refused(twice, 'is given twice; give it once'));
+  const isLeftOut = operation.bodyOptional === true && request.body.length === 0;
+  if (body === undefined || isLeftOut) return { body: {} };
+  const sent = JSON_BODY_HEADERS.map((name) => [name, request.headers[name]]).filter(([, value]) => value !== undefined);
+  const read = readJsonBody(Object.fromEntries(sent) as Readonly<Record<string, string>>, request.body, BODY_BYTES_MAX);
   if (read.kind === 'refused') return read.refusal;
   const { value } = read;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? { body: value as JsonMembers } : refuse('validation_error', 'body: must be a JSON object.');
-}
-
-/** `undefined` if the header is absent or was sent twice. */
-function headerOf({ headers }: Pick<AdminRequest, 'headers'>, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' ? value : undefined;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { body: value as JsonMembers };
+  throw new RefusedError(refused('body', 'must be a JSON object'));
 }
 
 /** What is stored of an answer. `body`: without what is shown only once. */
-function ran(answer: AdminAnswer, body = () => answer.body, teamId?: unknown): Ran<AdminAnswer> {
+function ran(answer: OpsAnswer, body = () => answer.body, teamId?: unknown): Ran<OpsAnswer> {
   const stored = () => {
     const { status, contentType, headers: { 'X-Request-Id': _id, ...headers } = {} } = answer;
     return {
@@ -206,8 +173,8 @@ function ran(answer: AdminAnswer, body = () => answer.body, teamId?: unknown): R
   return { answer, fate: fateOf(answer), stored };
 }
 
-function repeated(stored: string, requestId: string): AdminAnswer {
-  const answer = JSON.parse(stored) as Pick<AdminAnswer, 'status' | 'contentType' | 'body' | 'headers'>;
+function repeated(stored: string, requestId: string): OpsAnswer {
+  const answer = JSON.parse(stored) as Pick<OpsAnswer, 'status' | 'contentType' | 'body' | 'headers'>;
   return { ...answer, headers: { ...answer.headers, 'X-Request-Id': requestId, [REPLAYED]: 'true' } };
 }
 
@@ -218,7 +185,7 @@ function teamOf({ route: { id, path }, parameters }: MatchedRoute<AdminRoute>, r
 }
 
 /** After a 5xx it is unknown whether anything was changed. */
-function fateOf({ status }: AdminAnswer): Fate {
+function fateOf({ status }: OpsAnswer): Fate {
   if (status < 300) return 'stored';
   return status >= 500 ? 'unknown' : 'forgotten';
 }
