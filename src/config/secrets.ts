@@ -103,7 +103,7 @@ export interface Secrets {
   readonly forwardHeaders: readonly Readonly<Record<string, string>>[];
 }
 
-const SECTIONS = ['admin', 'events', 'documents', 'otel', 'forward'] as const;
+const SECTIONS = ['admin', 'documents', 'events', 'otel', 'forward'] as const;
 type WithSecrets = Pick<Config, (typeof SECTIONS)[number]>;
 
 /** Where those of this configuration are. */
