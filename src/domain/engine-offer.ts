@@ -63,11 +63,18 @@ export class EngineOffer {
   /** For an offered pair, canonical; `sourceLang` is `undefined` if the caller names none. */
   readonly route: FindRoute;
 
-  constructor(languages: Languages, engines: readonly OfferedEngine[], route: FindRoute) {
-    this.languages = languages;
-    this.can = anyOf(engines.map(({ can }) => can));
-    this.detection = detectionOf(languages.all, engines);
-    this.route = route;
+  /** Of these engines, by the route of each pair, which is found once. */
+  constructor(table: LanguageTable, engines: readonly OfferedEngine[], find: FindRoute) {
+    const sources = [...table.sources.map(({ code }) => code), undefined];
+    const routes = new Map(sources.map((source) => [source, new Map(table.targets.map(({ code }) => [code, find(source, code)]))]));
+    this.route = (source, target) => routes.get(source)?.get(target);
+    const hasFormality = (target: string) => sources.some((source) => this.route(source, target)?.with('formality') !== undefined);
+    const targets = table.targets.map((one) => ({ ...one, formality: one.formality && hasFormality(one.code) }));
+    this.languages = new Languages({ sources: table.sources, targets }, (source, target) => this.route(source, target) !== undefined);
+    const reached = new Set([...routes.values()].flatMap((of) => [...of.values()]).flatMap((route) => route?.engines ?? []));
+    const able = engines.filter((engine) => reached.has(engine));
+    this.can = anyOf(able.map(({ can }) => can));
+    this.detection = detectionOf(table, able);
   }
 
   /** What one of a pair's engines can do besides these wants; of all engines if there is none. */
@@ -132,7 +139,7 @@ export function offersOf(table: LanguageTable, engines: readonly OfferedEngine[]
   const routes = new Map<string, EngineRoute>();
   /** For teams of any of these plans. */
   const offer = (of: readonly (string | undefined)[]): EngineOffer =>
-    offerOf(table, engines, (source, target) => {
+    new EngineOffer(table, engines, (source, target) => {
       const names = of.flatMap((plan) => read[ruleFor(read, plan, source, target)]?.engines ?? []);
       const able = [...new Set(names)]
         .map((name) => engines.find((engine) => engine.name === name))
@@ -149,28 +156,6 @@ export function offersOf(table: LanguageTable, engines: readonly OfferedEngine[]
   const byPlan = new Map(plans.map((plan) => [plan, offer([plan])]));
   const any = offer([...plans, undefined]);
   return { any, byPlan: true, isRouted, of: (plan) => (plan === undefined ? any : (byPlan.get(plan) ?? others)) };
-}
-
-/** Precomputes the route of every pair. */
-function offerOf(table: LanguageTable, all: readonly OfferedEngine[], find: FindRoute): EngineOffer {
-  const sources = [...table.sources.map(({ code }) => code), undefined];
-  const routes = new Map(sources.map((source) => [source, new Map(table.targets.map(({ code }) => [code, find(source, code)]))]));
-  const routeOf: FindRoute = (source, target) => routes.get(source)?.get(target);
-  const targets = table.targets.map((target) => ({
-    ...target,
-    formality: target.formality && sources.some((source) => routeOf(source, target.code)?.with('formality') !== undefined),
-  }));
-  const languages = new Languages(
-    { sources: table.sources, targets },
-    (source, target) => routeOf(source, target) !== undefined,
-    (target) => routeOf(undefined, target) !== undefined,
-  );
-  const reached = new Set([...routes.values()].flatMap((of) => [...of.values()]).flatMap((route) => route?.engines ?? []));
-  return new EngineOffer(
-    languages,
-    all.filter((engine) => reached.has(engine)),
-    routeOf,
-  );
 }
 
 /** Whether the engine can translate the pair, as far as is known. */

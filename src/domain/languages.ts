@@ -21,6 +21,9 @@ export interface LanguageTable {
 /** Whether a pair is translated. Codes are canonical. */
 export type PairTest = (sourceLang: string, targetLang: string) => boolean;
 
+/** The same, also for a source that is not named. Called for every request. */
+type OfferTest = (sourceLang: string | undefined, targetLang: string) => boolean;
+
 /** The canonical form of a code: `DE`, `PT-BR`. */
 export const LANGUAGE_CODE = /^[A-Z]{2,3}(?:-[A-Z0-9]{2,8})?$/;
 
@@ -38,24 +41,18 @@ export class Languages implements LanguageTable {
   readonly #sources: ReadonlySet<string>;
   readonly #targets: ReadonlyMap<string, TargetLanguage>;
   readonly #names: ReadonlyMap<string, string>;
-  /** Offered targets by source, or without one. `undefined` if every pair is offered. */
-  readonly #offered: ReadonlyMap<string | undefined, ReadonlySet<string>> | undefined;
+  /** Without a source: whether the target is available for such texts. Codes are canonical. */
+  readonly offers: OfferTest;
 
-  /** Without `offered`, every pair is. `unnamed`: targets without a source; by default any's. */
-  constructor(table: LanguageTable, offered?: PairTest, unnamed?: (targetLang: string) => boolean) {
+  /** By default every pair is offered. */
+  constructor(table: LanguageTable, offers: OfferTest = () => true) {
     this.all = table;
     this.#sources = new Set(table.sources.map(({ code }) => code));
     this.#targets = new Map(table.targets.map((target) => [target.code, target]));
     this.#names = new Map([...table.targets, ...table.sources].map(({ code, name }) => [code, name]));
-    this.#offered = offered && offeredTargets(table, offered, unnamed);
-    this.sources = offered === undefined ? table.sources : table.sources.filter(({ code }) => this.targetsFrom(code).length > 0);
-    this.targets = offered === undefined ? table.targets : table.targets.filter(({ code }) => this.isReached(code));
-  }
-
-  /** Without a source: whether the target is available for such texts. Codes are canonical. */
-  offers(sourceLang: string | undefined, targetLang: string): boolean {
-    // Called for every request, so it builds no key string.
-    return this.#offered === undefined || this.#offered.get(sourceLang)?.has(targetLang) === true;
+    this.offers = offers;
+    this.sources = table.sources.filter(({ code }) => this.targetsFrom(code).length > 0);
+    this.targets = table.targets.filter(({ code }) => this.isReached(code));
   }
 
   /** Whether a target can be reached from some source, or without one. */
@@ -98,18 +95,6 @@ export class Languages implements LanguageTable {
   nameOf(code: string): string | undefined {
     return this.#names.get(code);
   }
-}
-
-function offeredTargets(
-  { sources, targets }: LanguageTable,
-  offered: PairTest,
-  unnamed: ((targetLang: string) => boolean) | undefined,
-): Map<string | undefined, ReadonlySet<string>> {
-  const of = new Map<string | undefined, ReadonlySet<string>>(
-    sources.map(({ code: source }) => [source, new Set(targets.map(({ code }) => code).filter((target) => offered(source, target)))]),
-  );
-  const reached = [...of.values()].flatMap((reachable) => [...reachable]);
-  return of.set(undefined, new Set(unnamed === undefined ? reached : targets.map(({ code }) => code).filter(unnamed)));
 }
 
 function canonical(value: unknown): string | undefined {

@@ -17,6 +17,6 @@ function allOf(able: boolean): EngineCapabilities {
 export function offersOver(languages: Languages, can: Partial<EngineCapabilities> = {}): EngineOffers {
   const engine = { name: 'default', can: { ...ABLE, ...can }, pairs: undefined };
   const route = new EngineRoute([engine]);
-  const any = new EngineOffer(languages, [engine], (source, target) => (languages.offers(source, target) ? route : undefined));
+  const any = new EngineOffer(languages.all, [engine], (source, target) => (languages.offers(source, target) ? route : undefined));
   return { any, byPlan: false, isRouted: false, of: () => any };
 }
