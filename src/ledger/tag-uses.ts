@@ -15,7 +15,7 @@ export function readTagSettings(text: string): TagSettings {
 }
 
 /** What is charged to a tag and held in a period of the team. */
-export interface TagCounter {
+interface TagCounter {
   /** The number of the period. */
   readonly period: number;
   used: number;

@@ -35,9 +35,9 @@ export interface TeamSpace extends Pick<TeamRegistry, 'pageTeams' | 'findKeys'> 
   /** `undefined` if there is no such team. */
   view<T>(teamId: string, show: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable>;
   /** What is changed of the account and of its rows is written, all of it or nothing. */
-  change<T>(teamId: string, decide: (team: OpenTeam) => T, by: Audited | undefined): Promise<T | undefined | StoreUnavailable>;
+  change<T>(teamId: string, decide: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable>;
   /** Calls `begin` on the account of a team that was not there. */
-  create(team: NewTeam, begin: (team: OpenTeam) => void, by: Audited | undefined): Promise<Team | StoreUnavailable>;
+  create(team: NewTeam, begin: (team: OpenTeam) => void): Promise<Team | StoreUnavailable>;
   page<T>(page: TeamPage, show: (team: OpenTeam) => T): Promise<readonly T[] | StoreUnavailable>;
 }
 
@@ -46,13 +46,13 @@ export function teamRegistry(space: TeamSpace, records: RecordSpace, deleteTeam:
     ...keyRegistry(records),
     async createTeam(team, by) {
       assertPeriod(team.limits);
-      return space.create(team, ({ account, nowMs }) => account.begin(by, nowMs), by);
+      return space.create(team, ({ account, nowMs }) => account.begin(by, nowMs));
     },
     listTeams: () => space.pageTeams({ after: undefined, limit: Infinity, search: undefined }),
     pageTeams: (page) => space.pageTeams(page),
     pageSummaries: (page) => space.page(page, (team) => teamSummary(usageOf(team))),
     findTeam: (teamId) => space.view(teamId, ({ account }) => account.shown()),
-    updateTeam: (teamId, change, by) => space.change(teamId, (team) => updateTeam(team, change, by), by),
+    updateTeam: (teamId, change, by) => space.change(teamId, (team) => updateTeam(team, change, by)),
     deleteTeam,
     listKeys: (teamId) => space.view(teamId, keysOf),
     findKeys: (search) => space.findKeys(search),

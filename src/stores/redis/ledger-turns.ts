@@ -7,18 +7,10 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { windowAt } from '../../domain/period.ts';
 import { WINDOWS } from '../../domain/window-limits.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
-import { within } from './failure-cause.ts';
 import { UnderWay } from './in-turn.ts';
+import { within } from './redis-connection.ts';
 import { groupKey } from './redis-keys.ts';
-import { callServer } from './server-call.ts';
-import type { Servers } from './server-call.ts';
-
-interface LedgerTurnsOptions extends Servers {
-  /** Whether teams are in different cluster slots, so that a call may only have one team. */
-  readonly clustered: boolean;
-  /** Does what is due of a team: its leases, its period. */
-  readonly catchUp: (teamId: string) => Promise<unknown>;
-}
+import type { RedisLink } from './redis-link.ts';
 
 interface AskedTurn {
   readonly teamId: string;
@@ -41,7 +33,6 @@ interface Answer {
 }
 
 interface TurnAnswers {
-  readonly now: number;
   readonly answers: readonly (readonly (Answer | string)[])[];
 }
 
@@ -53,8 +44,6 @@ interface LedgerCall {
   readonly untilMs: number;
   /** How often they were sent before. */
   readonly rounds: number;
-  /** The server's time, if the bounds of windows that were sent are not those of its moment. */
-  readonly nowMs?: number | undefined;
 }
 
 /** Bounds how long one call blocks the server: a few milliseconds. */
@@ -66,7 +55,8 @@ const unavailable = (cause: string): StoreUnavailable => ({ kind: 'unavailable',
 
 /** Operations of a team keep their order. One that had no effect is sent again in a separate call; one whose outcome is unknown never is. */
 export class LedgerTurns implements Ledger {
-  readonly #options: LedgerTurnsOptions;
+  readonly #link: RedisLink;
+  readonly #catchUp: (teamId: string) => Promise<unknown>;
   #waiting: AskedTurn[] = [];
   /** The deadline of the first waiting operation. It applies to all of them, because they share a call, and saves reading the clock. */
   #untilMs = 0;
@@ -76,8 +66,9 @@ export class LedgerTurns implements Ledger {
   #closed = false;
   #bounds = { untilMs: 0, text: '' };
 
-  constructor(options: LedgerTurnsOptions) {
-    this.#options = options;
+  /** `catchUp` does what is due of a team: its leases, its period. */
+  constructor(link: RedisLink, catchUp: (teamId: string) => Promise<unknown>) {
+    [this.#link, this.#catchUp] = [link, catchUp];
   }
 
   /** A caller waits for an admission, so it is sent at the end of the turn, after all of the turn's input was read. */
@@ -110,7 +101,7 @@ export class LedgerTurns implements Ledger {
       queueMicrotask(() => asked.answered(unavailable('closed')));
       return false;
     }
-    if (this.#waiting.length === 0) this.#untilMs = performance.now() + this.#options.timeoutMs;
+    if (this.#waiting.length === 0) this.#untilMs = performance.now() + this.#link.timeoutMs;
     this.#waiting.push(asked);
     return true;
   }
@@ -122,7 +113,8 @@ export class LedgerTurns implements Ledger {
     this.#turn = this.#timer = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const groups of callsOf(waiting, this.#options.clustered)) this.#send({ name: 'turn', groups, untilMs: this.#untilMs, rounds: 0 });
+    const calls = callsOf(waiting, 'slots' in this.#link.redis);
+    for (const groups of calls) this.#begin(this.#send({ name: 'turn', groups, untilMs: this.#untilMs, rounds: 0 }));
   };
 
   /** Sends what is waiting, and waits for calls in flight; takes no further operations. */
@@ -132,23 +124,23 @@ export class LedgerTurns implements Ledger {
     await this.#underWay.ended();
   }
 
-  #send(call: LedgerCall): void {
-    void this.#underWay.track(this.#sent(call));
+  #begin(sending: Promise<void>): void {
+    void this.#underWay.track(sending);
   }
 
-  async #sent(call: LedgerCall): Promise<void> {
+  async #send(call: LedgerCall): Promise<void> {
     const { name, groups, untilMs } = call;
-    const { teamId } = groups[0]![0]!;
-    const asked = { teams: groups.map((group) => group.map(({ words }) => words)) };
+    const group = groups[0]![0]!.teamId;
+    const asked = { teams: groups.map((operations) => operations.map(({ words }) => words)) };
     const keys = groups.map(([first]) => groupKey(first!.teamId));
-    const args = [this.#boundsFor(call.nowMs ?? this.#options.time.at(this.#options.nodeOf(teamId), performance.now()))];
-    const reply = await callServer<TurnAnswers>(this.#options, { name, teamId, keys, asked, args, untilMs });
+    const args = [this.#boundsAt(this.#link.nowMs(group))];
+    const reply = await this.#link.call<TurnAnswers>({ name, group, keys, asked, args, untilMs });
     if (isUnavailable(reply)) this.#fail(call, reply);
-    else this.#conclude(call, reply);
+    else for (const [i, operations] of groups.entries()) this.#conclude(call, operations, reply.answers[i]!, reply.now);
   }
 
   /** The windows that contain a moment. */
-  #boundsFor(nowMs: number): string {
+  #boundsAt(nowMs: number): string {
     const minute = windowAt('minute', nowMs);
     if (this.#bounds.untilMs !== minute.endMs) {
       const bounds = WINDOWS.map((per) => [per, [windowAt(per, nowMs).startMs, windowAt(per, nowMs).endMs]]);
@@ -166,44 +158,32 @@ export class LedgerTurns implements Ledger {
     }
   }
 
-  #conclude(call: LedgerCall, { now, answers }: TurnAnswers): void {
-    for (const [i, group] of call.groups.entries()) {
-      for (const [j, asked] of group.entries()) {
-        const found = answers[i]![j]!;
-        // Most have nothing else to say.
-        const answer = typeof found === 'string' ? { kind: found } : found;
-        if (answer.kind === 'look' || answer.kind === 'bounds') {
-          // So are all that follow.
-          const again = { ...call, groups: [group.slice(j)], rounds: call.rounds + 1, nowMs: answer.kind === 'bounds' ? now : undefined };
-          void this.#underWay.track(this.#again(again));
-          break;
-        }
-        asked.answered(answer.kind === 'failed' ? this.#failure(answer.message!) : answer, now);
-      }
+  #conclude(call: LedgerCall, operations: readonly AskedTurn[], answers: readonly (Answer | string)[], nowMs: number): void {
+    for (const [i, found] of answers.entries()) {
+      // So are all that follow.
+      if (found === 'look') return this.#begin(this.#again({ ...call, groups: [operations.slice(i)], rounds: call.rounds + 1 }));
+      // Most have nothing else to say.
+      const answer = typeof found === 'string' ? { kind: found } : found;
+      operations[i]!.answered(answer.kind === 'failed' ? this.#failure(answer.message!) : answer, nowMs);
     }
   }
 
   /** Sends operations of a team that had no effect again, in their order, after what prevented them has been done. */
   async #again(call: LedgerCall): Promise<void> {
-    const { groups, untilMs, rounds, nowMs } = call;
-    const [{ teamId }] = groups[0] as [AskedTurn];
-    let fault: unknown = rounds >= ROUNDS_MAX ? unavailable('unsettled') : undefined;
-    if (performance.now() >= untilMs) fault = unavailable('overdue');
-    if (fault === undefined && nowMs === undefined)
-      fault = await within(this.#options.catchUp(teamId), untilMs - performance.now()).catch(() => unavailable('timeout'));
-    if (!isUnavailable(fault)) return this.#sent(call);
+    const { groups, untilMs, rounds } = call;
+    const leftMs = untilMs - performance.now();
+    let fault: unknown = unavailable(leftMs <= 0 ? 'overdue' : 'unsettled');
+    if (leftMs > 0 && rounds < ROUNDS_MAX)
+      fault = await within(this.#catchUp(groups[0]![0]!.teamId), leftMs).catch(() => unavailable('timeout'));
+    if (!isUnavailable(fault)) return this.#send(call);
     for (const asked of groups.flat()) asked.answered(fault);
   }
 
   /** A full server refuses a call before it has any effect. Reservations must still be settled, which also frees memory. */
   #settleOnly(call: LedgerCall, full: StoreUnavailable): void {
-    const groups: AskedTurn[][] = [];
-    for (const group of call.groups) {
-      for (const asked of group) if (!asked.settles) asked.answered(full);
-      const settled = group.filter(({ settles }) => settles);
-      if (settled.length > 0) groups.push(settled);
-    }
-    if (groups.length > 0) this.#send({ ...call, name: 'settle', groups });
+    for (const asked of call.groups.flat()) if (!asked.settles) asked.answered(full);
+    const groups = call.groups.map((group) => group.filter(({ settles }) => settles)).filter(({ length }) => length > 0);
+    if (groups.length > 0) this.#begin(this.#send({ ...call, name: 'settle', groups }));
   }
 
   /** The caller releases an admission whose outcome is unknown at once. That may come first; after the deadline it cannot. */
@@ -214,7 +194,7 @@ export class LedgerTurns implements Ledger {
 
   /** The data of its team cannot be read. */
   #failure(message: string): StoreUnavailable {
-    return unavailable(this.#options.causeOf(Object.assign(new Error(message), { name: 'ReplyError' })));
+    return unavailable(this.#link.causeOf(Object.assign(new Error(message), { name: 'ReplyError' })));
   }
 }
 
@@ -263,17 +243,11 @@ function checked(answer: Answer): CheckedCaller {
 
 /** Divides operations into calls: of several teams each, in a cluster of one team each. A group has the operations of one team. */
 function callsOf(waiting: readonly AskedTurn[], clustered: boolean): AskedTurn[][][] {
-  const teams = new Map<string, AskedTurn[]>();
-  for (const asked of waiting) {
-    const of = teams.get(asked.teamId);
-    if (of === undefined) teams.set(asked.teamId, [asked]);
-    else of.push(asked);
-  }
   const calls: AskedTurn[][][] = [];
   let room = 0;
-  for (const team of teams.values()) {
+  for (const team of Map.groupBy(waiting, ({ teamId }) => teamId).values()) {
     for (let first = 0; first < team.length; first += OPERATIONS_MAX) {
-      const group = team.length <= OPERATIONS_MAX ? team : team.slice(first, first + OPERATIONS_MAX);
+      const group = team.slice(first, first + OPERATIONS_MAX);
       if (clustered || room < group.length) {
         calls.push([]);
         room = OPERATIONS_MAX;

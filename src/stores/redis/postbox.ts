@@ -1,19 +1,18 @@
 // Events and audit entries of teams go by their own slot: a change leaves them in the team's hash `:outgoing`, in the same operation, and
 // afterwards they are moved to the shared records. What a process left there when it stopped is moved by the janitor.
-import { randomInt } from 'node:crypto';
 import { momentOf } from '../../domain/audit-entry.ts';
-import type { Audited, AuditEntry, AuditRecord } from '../../domain/audit-entry.ts';
+import type { AuditEntry, AuditRecord } from '../../domain/audit-entry.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
-import { groupKey, OF_TEAM, SERIAL_KEY } from './redis-keys.ts';
+import { groupKey, OF_TEAM } from './redis-keys.ts';
 import { InTurn } from './in-turn.ts';
 import type { RedisLink } from './redis-link.ts';
 
-type Outgoing =
+export type Outgoing =
   | { readonly kind: 'audit'; readonly record: AuditRecord }
   | { readonly kind: 'event'; readonly atMs: number; readonly facts: EventFacts };
 
@@ -21,11 +20,6 @@ interface Shared {
   readonly records: Pick<RecordSpace, 'change'>;
   readonly audit: Pick<RecordAudit, 'restore'>;
 }
-
-/** How many entries a change has at most. */
-const SERIALS = 4;
-/** Serials of entries made while the counter is unavailable: greater than any that it gives. */
-const UNCOUNTED = 500_000_000_000_000;
 
 export class Postbox {
   readonly #link: RedisLink;
@@ -35,12 +29,6 @@ export class Postbox {
   constructor(link: RedisLink, to: () => Shared) {
     this.#link = link;
     this.#to = to;
-  }
-
-  /** For the first entry of a change: greater than those of all changes before, if it can be. A key must stop working even without. */
-  async serial(by: Audited | undefined): Promise<number> {
-    const counted = by === undefined ? undefined : await answering(() => this.#link.ask((redis) => redis.incrby(SERIAL_KEY, SERIALS)));
-    return counted === undefined || isUnavailable(counted) ? UNCOUNTED + randomInt(2 ** 47) : counted;
   }
 
   /** Moves what a team has; false if that has to be done later. */

@@ -1,47 +1,55 @@
 // Whole accounts in Redis, for checks, copies and repairs: a team with all that it has, read at one moment and written in its place.
-import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
+import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { keySubject } from '../../domain/window-limits.ts';
+import { keySubject, tagOfSubject } from '../../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import type { KeyOwner } from '../../domain/api-key.ts';
 import { Account, firstCounts } from '../../ledger/account.ts';
 import type { HeldReservation } from '../../ledger/account.ts';
-import type { NewBlob, StoredRecord } from '../../ports/record-space.ts';
+import type { StoredRecord } from '../../ports/record-space.ts';
 import type { Standing } from '../../ports/team-registry.ts';
 import type { AccountChange, KeyContents, WholeAccount, WholeAccounts, WindowSlots } from '../../ports/whole-accounts.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import { accountPeriods, chargedIn, requestsOf } from '../records/usage-rows.ts';
 import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
-import { digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
-import type { RedisLink, Write } from './redis-link.ts';
-import { attachBlob, OVERDUE, setRecord } from './redis-records.ts';
+import { digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
+import type { Write } from './redis-link.ts';
+import { attachBlob, setRecord } from './redis-records.ts';
 import type { RedisRecords } from './redis-records.ts';
 import { endedPeriods, usageRows } from './redis-usage.ts';
-import { HashDraft, manyWrites } from './hash-draft.ts';
-import { DECISIONS_MAX, HashRows, openAccount, UNSETTLED, writeAccount } from './team-accounts.ts';
-import type { TeamAccounts } from './team-accounts.ts';
+import { HashDraft, manyWrites } from './redis-groups.ts';
+import type { RedisGroups } from './redis-groups.ts';
+import { HashRows, openAccount, writeAccount } from './team-accounts.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
-import { chargeFields, countedSlots, FIELD, keyText, readBalance, readCharges, readCounter, readKey, slotTimes } from './team-fields.ts';
+import {
+  chargeFields,
+  fieldsWith,
+  countedSlots,
+  FIELD,
+  keyText,
+  readBalance,
+  readCharges,
+  readCounter,
+  readKey,
+  slotTimes,
+} from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
 interface AccountParts {
-  readonly link: RedisLink;
-  readonly accounts: TeamAccounts;
+  readonly groups: RedisGroups;
   readonly records: RedisRecords;
   readonly blobs: RedisBlobs;
   readonly index: TeamIndex;
 }
 
-/** Tables whose records are fields of tables of their own. */
+/** Tables whose records are fields of hashes of their own. */
 const TABLES = RECORD_TABLES.filter((table) => table !== 'tag_limits' && table !== 'tag_uses');
+/** Every hash of a team, by what follows its key. */
+const HASHES = ['', OF_TEAM.days, OF_TEAM.periods, ...TABLES.map(tableOf)];
 
-interface ReadAccount {
-  readonly account: WholeAccount | undefined;
-  /** Every hash as it was read, by what follows the team's key. */
-  readonly hashes: ReadonlyMap<string, ReadonlyMap<string, string>>;
-}
+type Hashes = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export class RedisAccounts implements WholeAccounts {
   readonly #parts: AccountParts;
@@ -51,185 +59,175 @@ export class RedisAccounts implements WholeAccounts {
   }
 
   change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined> {
+    const { groups } = this.#parts;
     return answering(async () => {
-      for (let decisions = 0; decisions < 10 * DECISIONS_MAX; decisions++) {
-        const read = await this.#read(teamId);
-        const change = decide(read.account);
-        if (change === undefined || (await this.#write(teamId, read, change))) return undefined;
-      }
-      throw storeErrorOf(UNSETTLED);
+      let hashes: Hashes = new Map();
+      const read = async (): Promise<HashDraft> => {
+        // At once, because a gateway may change them in between.
+        const found = await Promise.all(HASHES.map((suffix) => groups.hash(teamId, suffix)));
+        hashes = new Map(found.map((fields, i) => [HASHES[i]!, fields]));
+        return new HashDraft(found[0]);
+      };
+      const written = await groups.decide(teamId, read, async (draft) => {
+        const change = decide(await this.#account(teamId, draft, hashes));
+        if (change === undefined) return undefined;
+        draft.replace(hashes);
+        await this.#write(change, draft);
+        return change.account;
+      });
+      if (written !== undefined) await this.#find(written);
+      return undefined;
     });
   }
 
   clear(): Promise<StoreUnavailable | undefined> {
+    const { link } = this.#parts.groups;
     return answering(async () => {
-      const { redis } = this.#parts.link;
-      for await (const names of scanned(redis, 1000)) {
-        for (const name of names) if (name !== LAYOUT_KEY) await this.#parts.link.ask(() => redis.unlink(name));
+      for await (const names of scanned(link.redis, 1000)) {
+        for (const name of names) if (name !== LAYOUT_KEY) await link.ask((redis) => redis.unlink(name));
       }
       return undefined;
     });
   }
 
-  async #read(teamId: string): Promise<ReadAccount> {
-    const { link, accounts, records } = this.#parts;
-    const draft = await accounts.read(teamId);
-    const hashes = new Map<string, ReadonlyMap<string, string>>([['', draft.read]]);
-    // At once, because a gateway may change them in between.
-    const suffixes = [OF_TEAM.days, OF_TEAM.periods, ...TABLES.map(tableOf)];
-    const read = await Promise.all(suffixes.map((suffix) => link.ask((redis) => redis.hgetall(groupKey(teamId) + suffix))));
-    for (const [i, suffix] of suffixes.entries()) hashes.set(suffix, new Map(Object.entries(read[i]!)));
-    const charges = readCharges(read[0]!);
-    const usage = usageRows(draft, charges, endedPeriods(Object.values(read[1]!)), 0);
-    if (usage === undefined) return { account: undefined, hashes };
+  async #account(teamId: string, draft: HashDraft, hashes: Hashes): Promise<WholeAccount | undefined> {
+    const { groups, records } = this.#parts;
+    const fields = draft.read;
+    const charges = readCharges(hashes.get(OF_TEAM.days)!);
+    const usage = usageRows(fields, charges, endedPeriods(hashes.get(OF_TEAM.periods)!), 0);
+    if (usage === undefined) return undefined;
     const slots = async (subject: string) =>
-      countedSlots(await link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
+      countedSlots(await groups.link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
     const { team, ended, openingMicro } = usage;
-    const rows = new HashRows(teamId, draft, 0, 0);
+    const rows = new HashRows(draft, 0);
     const open = openAccount(draft, rows);
-    const keys = rows.keyIds().map(async (keyId) => keyContents(keyId, draft, rows, await slots(keySubject(keyId))));
-    const account: WholeAccount = {
+    const ofTags = (['tag_limits', 'tag_uses'] as const).map(
+      async (table) => [table, await records.tagTable(teamId, table, fields)] as const,
+    );
+    const tables = [...TABLES.map((table) => [table, hashes.get(tableOf(table))!] as const), ...(await Promise.all(ofTags))];
+    return {
       team,
       period: open?.counts.period,
       ended,
       openingMicro,
       charges,
-      standing: standingOf(draft, open),
+      standing: standingOf(fields, open),
       window: await slots('team'),
-      windowCounts: windowCountsOf(draft),
-      keys: await Promise.all(keys),
+      windowCounts: windowCountsOf(fields),
+      keys: await Promise.all(rows.keyIds().map(async (keyId) => keyContents(keyId, fields, rows, await slots(keySubject(keyId))))),
       requests: requestsOf(open),
       changes: [...rows.changes()].map(([id, change]) => ({ id, ...change })),
-      records: await this.#recordsOf(teamId, hashes, records),
+      records: tables.flatMap(([table, found]) => [...found].map(([id, value]): StoredRecord => ({ table, id, value }))),
     };
-    return { account, hashes };
   }
 
-  async #recordsOf(teamId: string, hashes: ReadAccount['hashes'], records: RedisRecords): Promise<StoredRecord[]> {
-    const plain = TABLES.flatMap((table) => [...hashes.get(tableOf(table))!].map(([id, value]): StoredRecord => ({ table, id, value })));
-    for (const table of ['tag_limits', 'tag_uses'] as const) {
-      for (const [id, value] of await records.tagTable(teamId, table)) plain.push({ table, id, value });
-    }
-    return plain;
-  }
-
-  /** False if anything has changed since it was read. */
-  async #write(teamId: string, { hashes }: ReadAccount, { account, attach = [] }: AccountChange): Promise<boolean> {
-    const { link, blobs, index } = this.#parts;
+  async #write({ account, attach = [] }: AccountChange, draft: HashDraft): Promise<void> {
+    const { blobs } = this.#parts;
+    const { teamId } = account.team;
     for (const blob of attach) {
       await blobs.write(teamId, [blob]);
       await blobs.writeSmall(teamId, blob);
     }
-    const answer = await link.compare(teamId, {
-      fields: [...hashes].flatMap(([suffix, fields]) => [...fields].map(([field, text]) => [suffix, field, text] as const)),
-      sizes: [...hashes].map(([suffix, fields]) => [suffix, fields.size] as const),
-      present: attach.map(({ blobId }) => preparedOf(blobId)),
-      write: accountWrites(account, attach, [...hashes.keys()]),
-      frees: false,
-    });
-    if (answer === 'outdated') return false;
-    if (answer === 'incomplete') throw storeErrorOf(OVERDUE);
-    for (const { keyId, digest, mode } of account.keys) {
-      if (account.period === undefined) break;
-      await link.ask((redis) => redis.set(ownerKey(keyId), teamId));
+    draft.frees = false;
+    writeWhole(account, draft);
+    for (const blob of attach) attachBlob(draft, blob);
+  }
+
+  /** Written last: by them the team and its keys are found. */
+  async #find({ team: { teamId }, period, keys }: WholeAccount): Promise<void> {
+    const { groups, index } = this.#parts;
+    for (const { keyId, digest, mode } of period === undefined ? [] : keys) {
+      await groups.link.ask((redis) => redis.set(ownerKey(keyId), teamId));
       const owner: KeyOwner = { keyId, teamId, mode };
-      if (digest !== undefined) await link.ask((redis) => redis.set(digestKey(digest), JSON.stringify(owner)));
+      if (digest !== undefined) await groups.link.ask((redis) => redis.set(digestKey(digest), JSON.stringify(owner)));
     }
     await index.add(teamId);
-    return true;
   }
 }
 
-function keyContents(keyId: string, { read }: HashDraft, rows: HashRows, window: readonly WindowSlots[]): KeyContents {
-  const { record, digest } = readKey(read.get(FIELD.key(keyId))!);
+function keyContents(keyId: string, fields: ReadonlyMap<string, string>, rows: HashRows, window: readonly WindowSlots[]): KeyContents {
+  const { record, digest } = readKey(fields.get(FIELD.key(keyId))!);
   const { teamId: _team, ...key } = record;
-  const { lastUsedAtMs, held, used: characters, requests } = rows.useOf(keyId);
+  const { atMs: lastUsedAtMs, held, used: characters, requests } = rows.useOf(keyId);
+  const heldCharacters = key.limits.characters === undefined || !fields.has(FIELD.period) ? undefined : held;
   return {
     ...key,
     lastUsedAtMs,
     digest,
     characters,
     requests,
-    heldCharacters: key.limits.characters === undefined || !read.has(FIELD.period) ? undefined : held,
+    heldCharacters,
     window: key.limits.requestsPerSecond === undefined ? [] : window,
   };
 }
 
 /** As it is stored, not as it follows from the reservations: the check compares both. */
-function standingOf({ read }: HashDraft, account: Account | undefined): Standing {
-  const counted = (subject: 'team' | 'test keys') => readCounter(read.get(FIELD.ofPeriod(subject)), account?.counts.period.number ?? 0);
-  const [team, tests] = [counted('team'), counted('test keys')];
-  const { micro: balanceMicro, held: heldMicro } = readBalance(read.get(FIELD.balance));
-  const ofTeam = { usedCharacters: team.used, heldCharacters: team.held, allowanceUsed: tests.used, allowanceHeld: tests.held };
+function standingOf(fields: ReadonlyMap<string, string>, account: Account | undefined): Standing {
+  const { used, held, testUsed = 0, testHeld = 0 } = readCounter(fields.get(FIELD.used), account?.counts.period.number ?? 0);
+  const { micro: balanceMicro, held: heldMicro } = readBalance(fields.get(FIELD.balance));
+  const ofTeam = { usedCharacters: used, heldCharacters: held, allowanceUsed: testUsed, allowanceHeld: testHeld };
   return { ...ofTeam, balanceMicro, heldMicro, openReservations: account?.reservations.size ?? 0 };
 }
 
-function windowCountsOf({ read }: HashDraft): WholeAccount['windowCounts'] {
-  return [...read].flatMap(([field, text]) => {
-    const subject = /^count:(team|key:.*):windows$/.exec(field)?.[1];
-    return subject === undefined ? [] : [{ subject: subject as WindowSubject, counts: JSON.parse(text) as StoredCounts }];
+/** Those of tags are records. */
+function windowCountsOf(fields: ReadonlyMap<string, string>): WholeAccount['windowCounts'] {
+  return fieldsWith(fields, FIELD.windows('')).flatMap(([name, text]) => {
+    const subject = name as WindowSubject;
+    return tagOfSubject(subject) === undefined ? [{ subject, counts: JSON.parse(text) as StoredCounts }] : [];
   });
 }
 
-/** Everything of the account in place of what the hashes have; `hashes`: what follows the team's key in their names. */
-function accountWrites(whole: WholeAccount, attach: readonly NewBlob[], hashes: readonly string[]): Write[] {
+/** Everything of an account in place of what is there. */
+function writeWhole(whole: WholeAccount, draft: HashDraft): void {
   const { team, period, ended, keys, requests, changes, records, charges } = whole;
-  const draft = new HashDraft(new Map());
   const { further } = draft;
-  const rows = new HashRows(team.teamId, draft, 0, 0);
-  draft.put(FIELD.keys, String(keys.length));
+  const rows = new HashRows(draft, 0);
+  const ofPeriod = (used: Pick<WholeAccount['charges'][number], 'characters' | 'requests'>): PeriodCounter => {
+    return { period: period?.number ?? 0, used: used.characters, held: 0, requests: used.requests };
+  };
+  draft.set(FIELD.keys, String(keys.length));
   for (const [i, { digest, window, ...key }] of keys.entries()) {
-    draft.put(FIELD.key(key.keyId), keyText({ record: recordOf(key, team.teamId), digest, order: i + 1 }));
-    if (key.lastUsedAtMs !== undefined) draft.put(FIELD.used(key.keyId), String(key.lastUsedAtMs));
+    draft.set(FIELD.key(key.keyId), keyText({ record: recordOf(key, team.teamId), digest, order: i + 1 }));
+    // What is used follows from the charges.
+    const own = charges.filter(({ keyId }) => keyId === key.keyId);
+    const used = { ...ofPeriod(chargedIn(own, period?.number ?? 0)), atMs: key.lastUsedAtMs };
+    draft.set(FIELD.usedBy(key.keyId), JSON.stringify(used satisfies PeriodCounter));
     further.push(...slotWrites(keySubject(key.keyId), window));
   }
   further.push(...slotWrites('team', whole.window));
   const reservations = new Map<string, HeldReservation>();
   for (const { requestId, periodNumber, ...held } of requests)
     reservations.set(requestId, { tickets: undefined, tag: undefined, ...held, period: periodNumber });
-  for (const [requestId, held] of reservations) draft.put(FIELD.open(requestId), JSON.stringify(held));
+  for (const [requestId, held] of reservations) draft.set(FIELD.open(requestId), JSON.stringify(held));
   for (const { id, ...change } of changes) rows.putChange(id, change);
-  for (const { subject, counts } of whole.windowCounts) draft.put(FIELD.ofWindows(subject), JSON.stringify(counts));
+  for (const { subject, counts } of whole.windowCounts) draft.set(FIELD.windows(subject), JSON.stringify(counts));
   for (const { table, id, value } of records) setRecord(draft, team.teamId, { table, id }, value);
-  for (const blob of attach) attachBlob(draft, blob);
   for (const one of ended) rows.endPeriod(one);
-  const days = charges.flatMap((charge) => chargeFields(charge).flat());
-  further.push(...manyWrites('HSET', OF_TEAM.days, days));
-  if (period === undefined) draft.put(FIELD.deleted, JSON.stringify(deletedOf(whole)));
-  else {
-    putUsed(whole, period.number, draft);
-    const account = new Account(team, { ...firstCounts(team.balanceMicro, 0), period }, reservations, rows);
-    account.isTeamChanged = account.isPeriodChanged = true;
-    writeAccount(account, draft, new Set(keys.map(({ keyId }) => keyId)));
-  }
-  return [...hashes.map((suffix): Write => ['DEL', suffix]), ...draft.writes];
+  further.push(
+    ...manyWrites(
+      'HSET',
+      OF_TEAM.days,
+      charges.flatMap((charge) => chargeFields(charge).flat()),
+    ),
+  );
+  if (period === undefined) return draft.set(FIELD.deleted, JSON.stringify(deletedOf(whole)));
+  const ofTeam = chargedIn(charges, period.number);
+  const ofTests = ofTeam.ofAllowance === 0 ? {} : { testUsed: ofTeam.ofAllowance, testHeld: 0 };
+  draft.set(FIELD.used, JSON.stringify({ ...ofPeriod(ofTeam), ...ofTests } satisfies PeriodCounter));
+  const account = new Account(team, { ...firstCounts(team.balanceMicro, 0), period }, reservations, rows);
+  account.isTeamChanged = account.isPeriodChanged = true;
+  writeAccount(account, draft, { settledKeys: new Set(keys.map(({ keyId }) => keyId)) });
 }
 
 function deletedOf(account: WholeAccount): DeletedTeam {
   const { teamId, createdAtMs, plan, limits } = account.team;
   const balanceMicro = accountPeriods(account).at(-1)?.credit.balanceMicro ?? 0;
-  return { teamId, keepUsage: true, createdAtMs, balanceMicro, plan, limits };
+  return { teamId, keepUsage: true, createdAtMs, balanceMicro, plan, limits, erased: true };
 }
 
 function recordOf(key: Omit<KeyContents, 'digest' | 'window'>, teamId: string) {
   const { keyId, display, label, mode, status, limits, createdAtMs } = key;
   return { keyId, teamId, display, label, mode, status, limits, createdAtMs };
-}
-
-/** What is used follows from the charges. */
-function putUsed({ keys, charges }: WholeAccount, number: number, draft: HashDraft): void {
-  const put = (subject: WindowSubject | 'test keys', used: number, requests: number): void =>
-    draft.put(FIELD.ofPeriod(subject), JSON.stringify({ period: number, used, held: 0, requests } satisfies PeriodCounter));
-  const ofTeam = chargedIn(charges, number);
-  put('team', ofTeam.characters, ofTeam.requests);
-  put('test keys', ofTeam.ofAllowance, 0);
-  for (const { keyId } of keys) {
-    const { characters, requests } = chargedIn(
-      charges.filter((one) => one.keyId === keyId),
-      number,
-    );
-    put(keySubject(keyId), characters, requests);
-  }
 }
 
 function slotWrites(subject: string, window: readonly WindowSlots[]): Write[] {

@@ -39,7 +39,7 @@ export class RedisBlobs {
   }
 
   /** The large ones; the change that attaches them writes the small ones. */
-  async write(group: string, blobs: readonly NewBlob[]): Promise<void> {
+  async write(group: string, blobs: readonly NewBlob[]): Promise<undefined> {
     for (const blob of blobs) if (isLarge(blob.pieces)) await this.#write(group, blob);
   }
 

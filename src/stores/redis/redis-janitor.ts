@@ -10,10 +10,10 @@ import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/record-tags.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Postbox } from './postbox.ts';
-import { ERASURES_KEY, groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
-import { chargesOf, endedOf, usageRows } from './redis-usage.ts';
+import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
+import { chargesOf, deletedTeam, endedOf, usageRows } from './redis-usage.ts';
 import type { TeamAccounts } from './team-accounts.ts';
-import type { RedisTeamErasure } from './redis-team-erasure.ts';
+import type { DeletedTeam, RedisTeamErasure } from './redis-team-erasure.ts';
 import { chargeFields, FIELD, readPeriod } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
@@ -60,18 +60,17 @@ export class RedisJanitor {
   }
 
   #start(): void {
-    this.#running ??= answering(() => this.round())
+    this.#running ??= answering(() => this.#round())
       .catch((error: unknown) => {
         this.#options.log.error('the store could not be maintained', { error: error instanceof Error ? error.message : 'unknown' });
       })
       .finally(() => (this.#running = undefined));
   }
 
-  async round(): Promise<void> {
-    const { accounts, index, erasure, audit, idempotency } = this.#options;
+  async #round(): Promise<void> {
+    const { accounts, index, audit, idempotency } = this.#options;
     // Nothing is ended or deleted by a wrong clock.
-    if (accounts.link.clocks.step() !== undefined || !(await this.#leads())) return;
-    await erasure.resume();
+    if (accounts.groups.link.clocks.step() !== undefined || !(await this.#leads())) return;
     const prunes = performance.now() - this.#prunedAtMs >= PRUNE_EVERY_MS;
     for await (const ids of index.pieces()) {
       await Promise.all(ids.map((teamId) => this.#readable(teamId, () => this.#visit(teamId))));
@@ -86,7 +85,7 @@ export class RedisJanitor {
 
   /** Whether this process has the lease, which it renews. */
   async #leads(): Promise<boolean> {
-    return this.#options.accounts.link.ask(async (redis) => {
+    return this.#options.accounts.groups.link.ask(async (redis) => {
       if ((await redis.set(JANITOR_KEY, this.#name, 'PX', LEASE_MS, 'NX')) !== null) return true;
       if ((await redis.get(JANITOR_KEY)) !== this.#name) return false;
       await redis.pexpire(JANITOR_KEY, LEASE_MS);
@@ -107,25 +106,36 @@ export class RedisJanitor {
   }
 
   async #visit(teamId: string): Promise<void> {
-    const { accounts, postbox } = this.#options;
-    const { link } = accounts;
-    const [[period, lease], outgoing] = await link.ask((redis) =>
-      Promise.all([redis.hmget(groupKey(teamId), FIELD.period, FIELD.lease), redis.hlen(groupKey(teamId) + OF_TEAM.outgoing)]),
+    const { accounts, index, erasure, postbox } = this.#options;
+    const { link } = accounts.groups;
+    const base = groupKey(teamId);
+    const [[period, lease, deleted], outgoing] = await link.ask((redis) =>
+      Promise.all([redis.hmget(base, FIELD.period, FIELD.lease, FIELD.deleted), redis.hlen(base + OF_TEAM.outgoing)]),
     );
     if (outgoing > 0) await postbox.empty(teamId);
-    const nowMs = await link.now();
-    const isDue = period !== null && period !== undefined && (readPeriod(period).endMs <= nowMs || Number(lease ?? Infinity) <= nowMs);
-    if (isDue) await accounts.catchUp(teamId);
+    if (period) {
+      const nowMs = link.nowMs(teamId);
+      if (readPeriod(period).endMs <= nowMs || Number(lease ?? Infinity) <= nowMs) await accounts.catchUp(teamId);
+      return;
+    }
+    // What an interrupted deletion has left to do, at last in the list of all teams, to which the team may be coming back.
+    const isThere = async (): Promise<boolean> => (await link.ask((redis) => redis.exists(base))) === 1;
+    if (deleted && (JSON.parse(deleted) as DeletedTeam).erased !== true) await erasure.erase(teamId);
+    else if (!deleted && !(await isThere())) {
+      await index.remove(teamId);
+      if (await isThere()) await index.add(teamId);
+    }
   }
 
   /** Periods that are no longer retained go, and what was charged in them; of a deleted team that has nothing else, all that is left. */
   async #prune(teamId: string): Promise<void> {
     const { accounts, index, records, retainedDays } = this.#options;
-    const { link } = accounts;
+    const { groups } = accounts;
+    const { link } = groups;
     const base = groupKey(teamId);
-    const nowMs = await link.now();
-    const [draft, charges, ended] = [await accounts.read(teamId), await chargesOf(accounts, teamId), await endedOf(accounts, teamId)];
-    const rows = usageRows(draft, charges, ended, nowMs);
+    const nowMs = link.nowMs(teamId);
+    const [{ read }, charges, ended] = [await accounts.read(teamId), await chargesOf(groups, teamId), await endedOf(groups, teamId)];
+    const rows = usageRows(read, charges, ended, nowMs);
     if (rows === undefined) return;
     const isOld = ({ number, endMs }: EndedPeriod): boolean => endMs < nowMs - retainedDays * DAY_MS && number < rows.firstOpen;
     const [old, retained] = [ended.filter(isOld), ended.filter((one) => !isOld(one))];
@@ -138,8 +148,8 @@ export class RedisJanitor {
     for (let at = 0; at < gone.length; at += PIECE)
       await link.ask((redis) => redis.hdel(base + OF_TEAM.days, ...gone.slice(at, at + PIECE)));
     await pruneTags(records, teamId, dayOf(nowMs) - retainedDays, nowMs);
-    if (numbers.size > 0 || (await link.ask((redis) => redis.sismember(ERASURES_KEY, teamId))) === 1) return;
-    await index.remove(teamId);
+    if (numbers.size > 0 || deletedTeam(read)?.erased !== true) return;
     await link.ask((redis) => redis.unlink(base));
+    await index.remove(teamId);
   }
 }

@@ -43,12 +43,8 @@ export function preparedOf(blobId: string): string {
 
 /** Sorted set: all teams in order of creation, also those of which only the usage is left. */
 export const TEAMS_KEY = `${PREFIX}teams`;
-/** Set: teams whose deletion has begun and is not complete. */
-export const ERASURES_KEY = `${PREFIX}erasures`;
-/** The version of the data's layout (server-checks.ts). */
+/** The version of the data's layout (server-health.ts). */
 export const LAYOUT_KEY = `${PREFIX}layout`;
-/** How many audit entries were made. */
-export const SERIAL_KEY = `${PREFIX}audit-serial`;
 /** The lease of the gateway that runs the janitor, for some seconds. */
 export const JANITOR_KEY = `${PREFIX}janitor`;
 
@@ -67,7 +63,7 @@ export function probeKey(tag: string, gateway: string): string {
   return `${PREFIX}{${tag}}:probe:${gateway}`;
 }
 
-/** Written after a change that a replica must have (replication.ts). */
+/** Written after a change that a replica must have (server-health.ts). */
 export function markKey(teamId: string): string {
   return `${PREFIX}{${teamId}}:mark`;
 }

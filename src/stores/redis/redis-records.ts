@@ -1,9 +1,8 @@
 // The record space in Redis: a hash for each table of a group, a sorted set for each index. A change reads, decides, and writes if what it
 // depends on is still so. What admissions read of tags and keys is in the team's own hash.
-import { answering, storeErrorOf } from '../../domain/store-unavailable.ts';
+import { answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { shownKey } from '../../ledger/key-account.ts';
 import { keySubject, tagSubject } from '../../domain/window-limits.ts';
 import type { EntryPieces } from '../../domain/entries-text.ts';
 import type {
@@ -17,49 +16,25 @@ import type {
   RecordSpace,
   RecordTable,
 } from '../../ports/record-space.ts';
-import type { KeyRecord } from '../../ports/team-registry.ts';
-import type { Postbox } from './postbox.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
+import { HashDraft, manyWrites } from './redis-groups.ts';
+import type { RedisGroups } from './redis-groups.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import { InTurn } from './in-turn.ts';
-import type { RedisLink } from './redis-link.ts';
-import { HashDraft, manyWrites, readFields } from './hash-draft.ts';
-import { DECISIONS_MAX, HashRows, UNSETTLED } from './team-accounts.ts';
-import {
-  countedTag,
-  FIELD,
-  idIn,
-  keyText,
-  readCounter,
-  readKey,
-  readOpen,
-  readPeriod,
-  readTagPieces,
-  readTeam,
-  tagPieces,
-} from './team-fields.ts';
-import type { PeriodCounter } from './team-fields.ts';
-import { TeamIndex } from './team-index.ts';
-
-/** What was prepared has expired: the server was unavailable, or the writes took far too long. */
-export const OVERDUE: StoreUnavailable = { kind: 'unavailable', cause: 'overdue' };
+import { HashRows } from './team-accounts.ts';
+import { FIELD, fieldKey, fieldsWith, keyText, readKey, readPeriod, readTagUses, readTeam, tagUsesText } from './team-fields.ts';
+import type { TeamIndex } from './team-index.ts';
 
 type Values = readonly (string | undefined)[];
 
-interface RedisRecordParts {
-  readonly link: RedisLink;
-  readonly blobs: RedisBlobs;
-  readonly postbox: Postbox;
-}
-
 export class RedisRecords implements RecordSpace {
-  readonly #parts: RedisRecordParts;
-  readonly #link: RedisLink;
+  readonly #groups: RedisGroups;
+  readonly #blobs: RedisBlobs;
+  readonly #index: TeamIndex;
   readonly #changes = new InTurn();
 
-  constructor(parts: RedisRecordParts) {
-    this.#parts = parts;
-    this.#link = parts.link;
+  constructor(groups: RedisGroups, blobs: RedisBlobs, index: TeamIndex) {
+    [this.#groups, this.#blobs, this.#index] = [groups, blobs, index];
   }
 
   read(group: string, names: readonly RecordName[]): Promise<Values | StoreUnavailable> {
@@ -71,32 +46,25 @@ export class RedisRecords implements RecordSpace {
 
   list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
     return answering(async () => {
-      if (group !== SHARED_RECORDS && (table === 'tag_limits' || table === 'tag_uses')) return this.tagTable(group, table);
-      return new Map(Object.entries(await this.#link.ask((redis) => redis.hgetall(groupKey(group) + tableOf(table)))));
+      if (isOfHash(group, table)) return this.tagTable(group, table, await this.#groups.hash(group));
+      return this.#groups.hash(group, tableOf(table));
     });
   }
 
   /** One of the two that are in the team's hash. */
-  async tagTable(group: string, table: 'tag_limits' | 'tag_uses'): Promise<Map<string, string>> {
-    const fields = new Map(Object.entries(await this.#link.ask((redis) => redis.hgetall(groupKey(group)))));
+  async tagTable(group: string, table: HashTable, fields: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+    if (table === 'tag_limits') return new Map(fieldsWith(fields, FIELD.tag('')));
     const found = new Map<string, string>();
-    for (const [field, text] of fields) {
-      const limited = table === 'tag_limits' ? idIn(field, 'tag:') : undefined;
-      if (limited !== undefined) found.set(limited, text);
-      const counted = table === 'tag_uses' ? countedTag(field) : undefined;
-      if (counted === undefined) continue;
-      const slots = await this.#link.ask((redis) => redis.lrange(groupKey(group) + slotsOf(tagSubject(counted)), 0, -1));
-      found.set(
-        counted,
-        readTagPieces(counted, (name) => fields.get(name), slots)!,
-      );
+    for (const [tag, text] of fieldsWith(fields, FIELD.windows(tagSubject('')))) {
+      const slots = await this.#groups.link.ask((redis) => redis.lrange(groupKey(group) + slotsOf(tagSubject(tag)), 0, -1));
+      found.set(tag, readTagUses(text, slots));
     }
     return found;
   }
 
   page(group: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
     const key = groupKey(group) + tableOf(index);
-    return answering(() => this.#link.ask((redis) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit)));
+    return answering(() => this.#groups.link.ask((redis) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit)));
   }
 
   change<Result>(
@@ -105,89 +73,28 @@ export class RedisRecords implements RecordSpace {
     decide: DecideChange<Result>,
     keyId?: string,
   ): Promise<Result | undefined | StoreUnavailable> {
-    // A key is changed beside all else of its team.
-    return this.#changes.run(keyId ?? group, () => answering(() => this.#change(group, names, decide, keyId)));
-  }
-
-  async #change<Result>(
-    group: string,
-    names: readonly RecordName[],
-    decide: DecideChange<Result>,
-    keyId?: string,
-  ): Promise<Result | undefined> {
-    for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const [draft, nowMs] = await Promise.all([this.#read(group, names, keyId), this.#link.now()]);
+    const decided = async (draft: HashDraft, nowMs: number): Promise<Result | undefined> => {
       if (group !== SHARED_RECORDS && draft.get(FIELD.team) === undefined) return undefined;
       const values = names.map((name) => recordIn(draft, group, name));
       const change = decide(values, headOf(draft.read, nowMs, keyId));
-      await this.#write(group, keyId, change, draft, nowMs);
-      if (!draft.isChanged) return change.result;
-      for (const blob of change.attach ?? []) await this.#parts.blobs.writeSmall(group, blob);
-      const answer = await this.#link.compare(group, {
-        fields: draft.expected,
-        present: (change.attach ?? []).map(({ blobId }) => preparedOf(blobId)),
-        write: draft.writes,
-        frees: freesMemory(change),
-      });
-      if (answer === 'incomplete') throw storeErrorOf(OVERDUE);
-      if (answer !== 'changed') continue;
-      if (change.audit !== undefined || change.event !== undefined) await this.#parts.postbox.empty(group);
+      writeChange(draft, group, keyId, change, nowMs);
+      for (const blob of change.attach ?? []) await this.#blobs.writeSmall(group, blob);
       return change.result;
-    }
-    throw storeErrorOf(UNSETTLED);
-  }
-
-  async #write(group: string, keyId: string | undefined, change: GroupChange<unknown>, draft: HashDraft, nowMs: number): Promise<void> {
-    const { remove = [], unindex = [], put = [], index = [], attach = [], detach = [], key, audit, event } = change;
-    for (const name of remove) setRecord(draft, group, name, undefined);
-    for (const { table, id, value } of put) setRecord(draft, group, { table, id }, value);
-    const { further } = draft;
-    for (const { index: name, id } of unindex) further.push(['ZREM', tableOf(name), id]);
-    for (const { index: name, id } of index) further.push(['ZADD', tableOf(name), '0', id]);
-    for (const blob of attach) attachBlob(draft, blob);
-    for (const blobId of detach) {
-      further.push(['UNLINK', blobOf(blobId)]);
-      draft.set(`${OF_TEAM.blobs} ${blobId}`, undefined);
-    }
-    if (key !== undefined) {
-      if (isNewlyLimited(key, draft)) await this.#countHeld(group, key.record.keyId, draft);
-      writeKey(key, draft);
-    }
-    const rows = new HashRows(group, draft, nowMs, await this.#parts.postbox.serial(audit?.by));
-    if (audit !== undefined) rows.report(audit.by, { before: audit.before, after: audit.after }, undefined, keyId);
-    if (event !== undefined) rows.keepEvent(event);
-  }
-
-  /**
-   * What a key holds is counted only while its characters are limited (lua/admit.lua). Whatever changes it changes what the team has in
-   * the period, too; unless as much is given back and reserved meanwhile: then one of the key's reservations has gone, or it was used.
-   */
-  async #countHeld(group: string, keyId: string, draft: HashDraft): Promise<void> {
-    const fields = new Map(Object.entries(await this.#link.ask((redis) => redis.hgetall(groupKey(group)))));
-    draft.know(fields);
-    const { number } = readPeriod(draft.get(FIELD.period)!);
-    draft.get(FIELD.ofPeriod('team'));
-    draft.get(FIELD.used(keyId));
-    let held = 0;
-    for (const [name, text] of fields) {
-      const one = idIn(name, FIELD.open('')) === undefined ? undefined : readOpen(text);
-      if (one?.keyId !== keyId || one.period !== number) continue;
-      draft.get(name);
-      held += one.characters;
-    }
-    const field = FIELD.ofPeriod(keySubject(keyId));
-    draft.put(field, JSON.stringify({ ...readCounter(draft.peek(field), number), held } satisfies PeriodCounter));
+    };
+    const changing = () => this.#groups.decide(group, () => this.#read(group, names, keyId), decided);
+    // A key is changed beside all else of its team.
+    return this.#changes.run(keyId ?? group, () => answering(changing));
   }
 
   teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
-    return answering(async () => (await this.#link.ask((redis) => redis.get(ownerKey(keyId)))) ?? undefined);
+    return answering(async () => (await this.#groups.link.ask((redis) => redis.get(ownerKey(keyId)))) ?? undefined);
   }
 
   /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
   groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
     return answering(async () => {
-      for await (const ids of new TeamIndex(this.#link).pieces()) {
-        const found = await this.#link.ask((redis) =>
+      for await (const ids of this.#index.pieces()) {
+        const found = await this.#groups.link.ask((redis) =>
           Promise.all(ids.map((teamId) => redis.hexists(groupKey(teamId) + tableOf(table), id))),
         );
         const at = found.indexOf(1);
@@ -198,66 +105,62 @@ export class RedisRecords implements RecordSpace {
   }
 
   prepare(group: string, blobs: readonly NewBlob[]): Promise<StoreUnavailable | undefined> {
-    return answering(async () => {
-      await this.#parts.blobs.write(group, blobs);
-      return undefined;
-    });
+    return answering(() => this.#blobs.write(group, blobs));
   }
 
   abandon(group: string, blobs: readonly NewBlob[]): Promise<void> {
-    return this.#parts.blobs.drop(group, blobs);
+    return this.#blobs.drop(group, blobs);
   }
 
   readBlob(group: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
-    return answering(() => this.#parts.blobs.read(group, blobId));
+    return answering(() => this.#blobs.read(group, blobId));
   }
 
   /** All at one moment. A team that is being deleted has no records. */
   async #read(group: string, names: readonly RecordName[], keyId?: string): Promise<HashDraft> {
-    const fields = names.flatMap((name) => fieldsOf(group, name));
-    if (group === SHARED_RECORDS) return new HashDraft(await readFields(this.#link, group, fields));
-    const read = await readFields(this.#link, group, [...new Set([...teamFields(keyId), ...fields])]);
+    const fields = names.map((name) => fieldOf(group, name));
+    if (group === SHARED_RECORDS) return new HashDraft(await this.#groups.fields(group, fields));
+    const ofKey = keyId === undefined ? [] : [FIELD.key(keyId), FIELD.usedBy(keyId), FIELD.keys];
+    const all = new Set([FIELD.team, FIELD.period, ...ofKey, ...fields]);
+    const read = await this.#groups.fields(group, [...all]);
     return new HashDraft(read.has(FIELD.team) ? read : new Map());
   }
 }
 
 /** What admissions read of tags is in the team's own hash. */
-function isOfTag(group: string, { table }: RecordName): boolean {
+type HashTable = 'tag_limits' | 'tag_uses';
+
+function isOfHash(group: string, table: RecordTable): table is HashTable {
   return group !== SHARED_RECORDS && (table === 'tag_limits' || table === 'tag_uses');
 }
 
 /** Where a record is. */
-function fieldsOf(group: string, { table, id }: RecordName): readonly string[] {
-  if (!isOfTag(group, { table, id })) return [`${tableOf(table)} ${id}`];
-  return table === 'tag_limits' ? [FIELD.tag(id)] : [FIELD.ofWindows(tagSubject(id)), FIELD.ofPeriod(tagSubject(id))];
+function fieldOf(group: string, { table, id }: RecordName): string {
+  if (!isOfHash(group, table)) return `${tableOf(table)} ${id}`;
+  return table === 'tag_limits' ? FIELD.tag(id) : FIELD.windows(tagSubject(id));
 }
 
 function recordIn(draft: HashDraft, group: string, name: RecordName): string | undefined {
-  const [first, ...more] = fieldsOf(group, name);
-  return more.length === 0 ? draft.get(first!) : readTagPieces(name.id, (field) => draft.get(field), []);
+  const text = draft.get(fieldOf(group, name));
+  return text !== undefined && isOfHash(group, name.table) && name.table === 'tag_uses' ? readTagUses(text) : text;
 }
 
 export function setRecord(draft: HashDraft, group: string, name: RecordName, value: string | undefined): void {
-  const fields = fieldsOf(group, name);
-  if (value !== undefined && fields.length > 1) {
-    const { fields: pieces, slots } = tagPieces(name.id, value);
-    for (const [field, text] of pieces) draft.set(field, text);
-    draft.further.push(['DEL', slotsOf(tagSubject(name.id))], ...manyWrites('RPUSH', slotsOf(tagSubject(name.id)), slots));
-    return;
-  }
-  for (const field of fields) draft.set(field, value);
-  if (value === undefined && isOfTag(group, name)) draft.further.push(['UNLINK', slotsOf(tagSubject(name.id))]);
+  const field = fieldOf(group, name);
+  if (!isOfHash(group, name.table)) return draft.set(field, value);
+  const slots = slotsOf(tagSubject(name.id));
+  if (value === undefined) draft.further.push(['UNLINK', slots]);
+  if (value === undefined || name.table === 'tag_limits') return draft.set(field, value);
+  const { text, times } = tagUsesText(value);
+  draft.set(field, text);
+  draft.further.push(['DEL', slots], ...manyWrites('RPUSH', slots, times));
 }
 
 /** Of a blob that is prepared. */
 export function attachBlob(draft: HashDraft, { blobId, pieces }: NewBlob): void {
+  draft.present.push(preparedOf(blobId));
   draft.further.push(['RENAME', preparedOf(blobId), blobOf(blobId)]);
   draft.set(`${OF_TEAM.blobs} ${blobId}`, String(pieces.length));
-}
-
-function teamFields(keyId: string | undefined): readonly string[] {
-  const ofKey = keyId === undefined ? [] : [FIELD.key(keyId), FIELD.used(keyId), FIELD.keys];
-  return [FIELD.team, FIELD.period, FIELD.balance, FIELD.events, ...ofKey];
 }
 
 function headOf(fields: ReadonlyMap<string, string>, nowMs: number, keyId: string | undefined): GroupHead {
@@ -273,17 +176,25 @@ function headOf(fields: ReadonlyMap<string, string>, nowMs: number, keyId: strin
   };
 }
 
-/** A key's record as lists show it at a moment. */
-export function fieldKey(text: string, fields: Pick<ReadonlyMap<string, string>, 'get'>, nowMs: number): KeyRecord {
-  const { record } = readKey(text);
-  const used = fields.get(FIELD.used(record.keyId));
-  return shownKey(record, used === undefined ? undefined : Number(used), nowMs);
-}
-
-function isNewlyLimited({ record }: KeyWrite, draft: HashDraft): boolean {
-  const known = draft.peek(FIELD.key(record.keyId));
-  if (record.limits.characters === undefined || known === undefined) return false;
-  return readKey(known).record.limits.characters === undefined;
+function writeChange(draft: HashDraft, group: string, keyId: string | undefined, change: GroupChange<unknown>, nowMs: number): void {
+  const { remove = [], unindex = [], put = [], index = [], attach = [], detach = [], key, audit, event } = change;
+  for (const name of remove) setRecord(draft, group, name, undefined);
+  for (const { table, id, value } of put) setRecord(draft, group, { table, id }, value);
+  const { further } = draft;
+  for (const { index: name, id } of unindex) further.push(['ZREM', tableOf(name), id]);
+  for (const { index: name, id } of index) further.push(['ZADD', tableOf(name), '0', id]);
+  for (const blob of attach) attachBlob(draft, blob);
+  for (const blobId of detach) {
+    further.push(['UNLINK', blobOf(blobId)]);
+    draft.set(`${OF_TEAM.blobs} ${blobId}`, undefined);
+  }
+  if (key !== undefined) writeKey(key, draft);
+  const rows = new HashRows(draft, nowMs);
+  if (audit !== undefined) rows.report(audit.by, { before: audit.before, after: audit.after }, undefined, keyId);
+  if (event !== undefined) rows.leaveEvent(event);
+  // An entry of the audit belongs to a change that a full server has made.
+  const isAudit = put.length > 0 && put.every(({ table }) => table === 'audit');
+  draft.frees = isAudit || (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
 }
 
 function writeKey({ record, digest }: KeyWrite, draft: HashDraft): void {
@@ -296,10 +207,4 @@ function writeKey({ record, digest }: KeyWrite, draft: HashDraft): void {
   const { lastUsedAtMs: _used, ...key } = record;
   draft.put(field, keyText({ record: key, digest: digest ?? before?.digest, order }));
   if (record.limits.requestsPerSecond === undefined) draft.further.push(['UNLINK', slotsOf(keySubject(record.keyId))]);
-}
-
-/** An entry of the audit belongs to a change that a full server has made. */
-function freesMemory({ remove = [], attach = [], put = [], key }: GroupChange<unknown>): boolean {
-  if (put.length > 0 && put.every(({ table }) => table === 'audit')) return true;
-  return (remove.length > 0 && attach.length === 0) || (key !== undefined && key.digest === undefined);
 }

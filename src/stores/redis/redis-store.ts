@@ -11,14 +11,14 @@ import { overRecords } from '../records/over-records.ts';
 import { UsageEvents } from '../records/usage-events.ts';
 import { RowHistory } from '../records/usage-rows.ts';
 import { beginClock, storeClock } from '../records/store-clock.ts';
-import { causeOf, isNoMaster, within } from './failure-cause.ts';
-import { mayLoadLater, RedisFunctions } from './function-library.ts';
+import { mayLoadLater } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Postbox } from './postbox.ts';
 import { RedisAccounts } from './redis-accounts.ts';
 import { RedisBlobs } from './redis-blobs.ts';
-import { mastersOf, redisConnection } from './redis-connection.ts';
+import { causeOf, isForbidden, isNoMaster, mastersOf, redisConnection, within } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { RedisGroups } from './redis-groups.ts';
 import { RedisJanitor } from './redis-janitor.ts';
 import { keyDirectory, RedisLink } from './redis-link.ts';
 import { RedisRecords } from './redis-records.ts';
@@ -26,13 +26,11 @@ import { redisTeamRegistry } from './redis-teams.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
 import { RedisUsage } from './redis-usage.ts';
-import { Replication } from './replication.ts';
 import { ServerClocks } from './server-clocks.ts';
-import { checkLayout, checkServer } from './server-checks.ts';
+import { checkLayout, checkServer, writeProbe } from './server-health.ts';
 import { TeamAccounts } from './team-accounts.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
 import { TeamIndex } from './team-index.ts';
-import { writeProbe } from './write-probe.ts';
 
 export interface RedisStoreOptions {
   readonly url: string;
@@ -56,6 +54,7 @@ export interface RedisStoreOptions {
 export interface RedisStore extends Store {
   readonly accounts: RedisAccounts;
   readonly link: RedisLink;
+  readonly index: TeamIndex;
 }
 
 const COMMAND_TIMEOUT_MS = 500;
@@ -64,38 +63,36 @@ const OPEN_TIMEOUT_MS = 5000;
 /** Rejects with a `StoreError` if the URL is invalid, or the store cannot be reached or must not be used. */
 export async function openRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   const target = parseRedisUrl(options.url);
-  const { commandTimeoutMs = COMMAND_TIMEOUT_MS } = options;
-  const redis = redisConnection(target, commandTimeoutMs);
-  const functions = new RedisFunctions(redis);
+  const { log, clock, commandTimeoutMs: timeoutMs = COMMAND_TIMEOUT_MS } = options;
+  const redis = redisConnection(target, timeoutMs);
+  const link = new RedisLink({ redis, shown: target.shown, timeoutMs, clocks: new ServerClocks(clock), log });
   try {
-    await within(connect(redis, functions, target, options), OPEN_TIMEOUT_MS);
+    await within(connect(link, options), OPEN_TIMEOUT_MS);
   } catch (error) {
     redis.disconnect();
     throw error instanceof StoreError ? error : unreachable(target, causeOf(error));
   }
-  const { log } = options;
-  const clocks = new ServerClocks(options.clock);
-  const link = new RedisLink({ redis, shown: target.shown, commandTimeoutMs, clocks, log, run: functions.run });
   try {
-    return await assembled(link, target, options, commandTimeoutMs);
+    return await assembled(link, redisConnection(target, timeoutMs), options);
   } catch (error) {
     await link.close();
     throw error;
   }
 }
 
+/** `bulk`: a second connection, not connected yet, for large blobs. */
 async function assembled(
   link: RedisLink,
-  target: RedisTarget,
+  bulk: RedisConnection,
   { clock: given, historyDays = HISTORY_DAYS, maintainEveryMs, events, log, whole = false }: RedisStoreOptions,
-  commandTimeoutMs: number,
 ): Promise<RedisStore> {
   const { clocks } = link;
   const nowMs = (): number => clocks.nowMs();
-  const bulk = redisConnection(target, commandTimeoutMs);
   const blobs = new RedisBlobs(link, bulk);
   const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
-  const records = new RedisRecords({ link, blobs, postbox });
+  const groups = new RedisGroups(link, postbox);
+  const index = new TeamIndex(link);
+  const records = new RedisRecords(groups, blobs, index);
   const clock = given ?? {
     nowMs,
     step: () => clocks.step(),
@@ -104,22 +101,16 @@ async function assembled(
     compare: (latestMs: number | undefined) => clocks.compare(latestMs),
   };
   await beginClock(records, clock, log);
-  if (!whole) await assertComplete(records, target.shown);
-  const accounts = new TeamAccounts(link, postbox);
+  if (!whole) await assertComplete(records, link.shown);
+  const accounts = new TeamAccounts(groups);
   const over = overRecords(records, nowMs, historyDays);
-  const { audit } = over;
-  const index = new TeamIndex(link);
-  const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency: over.idempotency });
-  const replication = new Replication(link, commandTimeoutMs);
-  const teams = redisTeamRegistry({ link, accounts, index, records, erasure, replication });
+  const { audit, idempotency } = over;
+  const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency });
+  const teams = redisTeamRegistry(accounts, index, records, erasure);
   const history = new RowHistory(new RedisUsage(accounts, index), nowMs, historyDays);
-  const turns = new LedgerTurns({
-    ...link.servers,
-    clustered: 'slots' in link.redis,
-    catchUp: (teamId) => accounts.catchUp(teamId),
-  });
-  const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs: () => nowMs() ?? Date.now() });
-  const maintained = { accounts, index, erasure, postbox, records, audit, idempotency: over.idempotency, log, retainedDays: historyDays };
+  const turns = new LedgerTurns(link, (teamId) => accounts.catchUp(teamId));
+  const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs });
+  const maintained = { accounts, index, erasure, postbox, records, audit, idempotency, log, retainedDays: historyDays };
   const janitor = maintainEveryMs === undefined ? undefined : new RedisJanitor({ ...maintained, everyMs: maintainEveryMs });
   // From now on its operations store events.
   if (events !== undefined) await over.outbox.lease('', 0);
@@ -138,17 +129,13 @@ async function assembled(
       await link.close();
       bulk.disconnect();
     },
-    accounts: new RedisAccounts({ link, accounts, records, blobs, index }),
+    accounts: new RedisAccounts({ groups, records, blobs, index }),
     link,
+    index,
   };
 }
 
-async function connect(
-  redis: RedisConnection,
-  functions: RedisFunctions,
-  target: RedisTarget,
-  { log, creation = {} }: RedisStoreOptions,
-): Promise<void> {
+async function connect({ redis, shown, functions }: RedisLink, { log, creation = {} }: RedisStoreOptions): Promise<void> {
   let last: unknown;
   let listen = (_error: unknown) => {};
   const noMaster = new Promise<never>((_resolve, reject) => {
@@ -167,23 +154,19 @@ async function connect(
   } finally {
     redis.off('error', listen);
   }
-  await Promise.all(mastersOf(redis).map((node) => checkServer(node, target.shown, log)));
-  await checkLayout(redis, target.shown, creation);
-  await loadFunctions(functions, target.shown);
-}
-
-async function loadFunctions(functions: RedisFunctions, shown: string): Promise<void> {
+  await Promise.all(mastersOf(redis).map((node) => checkServer(node, shown, log)));
+  await checkLayout(redis, shown, creation);
   try {
     await functions.load();
   } catch (error) {
     // A server that is read-only now may be writable later; the first call then loads the functions.
     if (mayLoadLater(error)) return;
-    if (!['noperm', 'refused'].includes(causeOf(error))) throw error;
+    if (!isForbidden(error)) throw error;
     throw new StoreError(`the store ${shown} does not permit loading its functions: allow the user +fcall and +function`);
   }
 }
 
-function unreachable({ shown, tls }: Pick<RedisTarget, 'shown' | 'tls'>, reason: string): StoreError {
+function unreachable({ shown, tls }: RedisTarget, reason: string): StoreError {
   const certificate = tls ? ', or trust its certificate (NODE_EXTRA_CA_CERTS)' : '';
   const credentials = ['noauth', 'wrongpass', 'noperm'].includes(reason);
   const advice = credentials ? "put the right user and password into the store's URL" : `start it or correct the store's URL${certificate}`;

@@ -14,15 +14,14 @@ import { deletionEvent } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import type { Postbox } from './postbox.ts';
-import { blobOf, digestKey, ERASURES_KEY, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
-import type { HashDraft } from './hash-draft.ts';
-import { chargesOf, endedOf } from './redis-usage.ts';
+import { blobOf, digestKey, groupKey, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
+import { chargesOf, deletedTeam, endedOf } from './redis-usage.ts';
 import { openAccount } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
-import { countedTag, FIELD, idIn, keyText, readBalance, readKey } from './team-fields.ts';
+import { FIELD, fieldsWith, keyText, readBalance, readKey } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
-/** What is left of a team in its hash: of an erasure that is not complete, or of usage that stays. */
+/** What is left of a team in its hash. */
 export interface DeletedTeam {
   readonly teamId: string;
   readonly keepUsage: boolean;
@@ -31,6 +30,8 @@ export interface DeletedTeam {
   readonly balanceMicro: Micro;
   readonly plan: string;
   readonly limits: TeamLimits;
+  /** Only the usage is left. */
+  readonly erased?: true;
 }
 
 interface ErasureParts {
@@ -54,36 +55,24 @@ export class RedisTeamErasure {
 
   delete(teamId: string, { keepUsage }: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable> {
     return answering(async () => {
-      const { link } = this.#parts.accounts;
-      await link.ask((redis) => redis.sadd(ERASURES_KEY, teamId));
       const begun = await this.#begin(teamId, keepUsage, by);
-      if (begun) await this.#erase(teamId);
-      else await link.ask((redis) => redis.srem(ERASURES_KEY, teamId));
+      if (begun) await this.erase(teamId);
       return begun;
     });
   }
 
-  /** Goes on with all erasures that were interrupted. */
-  async resume(): Promise<void> {
-    const { link } = this.#parts.accounts;
-    for (const teamId of await link.ask((redis) => redis.smembers(ERASURES_KEY))) {
-      const isBegun = await link.ask((redis) => redis.hexists(groupKey(teamId), FIELD.deleted));
-      if (isBegun === 1) await this.#erase(teamId);
-      else await link.ask((redis) => redis.srem(ERASURES_KEY, teamId));
-    }
-  }
-
   /** From then on the team does not exist. False if there is nothing to delete. */
   #begin(teamId: string, keepUsage: boolean, by: Audited | undefined): Promise<boolean> {
-    return this.#parts.accounts.decide(teamId, by, true, (draft, rows, nowMs) => {
+    return this.#parts.accounts.decide(teamId, (draft, rows, nowMs) => {
       const account = openAccount(draft, rows);
-      const left = draft.get(FIELD.deleted);
-      if (account === undefined && (left === undefined || keepUsage)) return left !== undefined && !isComplete(draft);
       draft.get(FIELD.team);
+      const put = (left: DeletedTeam): void => draft.put(FIELD.deleted, JSON.stringify(left));
       if (account === undefined) {
-        const known = JSON.parse(left!) as DeletedTeam;
-        rows.report(by, { before: { plan: known.plan }, after: {} });
-        draft.put(FIELD.deleted, JSON.stringify({ ...known, keepUsage } satisfies DeletedTeam));
+        draft.get(FIELD.deleted);
+        const left = deletedTeam(draft.read);
+        if (left === undefined || keepUsage) return left !== undefined && left.erased !== true;
+        rows.report(by, { before: { plan: left.plan }, after: {} });
+        put({ ...left, keepUsage, erased: undefined });
         return true;
       }
       account.catchUp(nowMs);
@@ -91,75 +80,69 @@ export class RedisTeamErasure {
       rows.report(by, { before: { plan }, after: {} }, deletionEvent(teamId));
       account.endPeriodNow(nowMs);
       // The balance is read again once nothing can be charged: each admission changes it.
-      const { balanceMicro } = account.counts;
-      draft.put(FIELD.deleted, JSON.stringify({ teamId, keepUsage, createdAtMs, balanceMicro, plan, limits } satisfies DeletedTeam));
+      put({ teamId, keepUsage, createdAtMs, balanceMicro: account.counts.balanceMicro, plan, limits });
       for (const field of [FIELD.team, FIELD.period]) draft.remove(field);
       return true;
     });
   }
 
-  async #erase(teamId: string): Promise<void> {
+  /** Whatever is left to erase of a team whose deletion has begun. */
+  async erase(teamId: string): Promise<void> {
     const { accounts, index, postbox } = this.#parts;
-    const { link } = accounts;
+    const { groups } = accounts;
+    const { link } = groups;
     const base = groupKey(teamId);
     const { read } = await accounts.read(teamId);
-    const left = read.get(FIELD.deleted);
+    const deleted = deletedTeam(read);
     // Another process has completed it meanwhile.
-    if (left === undefined) return;
-    const deleted = JSON.parse(left) as DeletedTeam;
+    if (deleted === undefined) return;
     const { keepUsage } = deleted;
-    const keys = [...read].flatMap(([field, text]) => (idIn(field, 'key:') === undefined ? [] : readKey(text)));
+    const keys = fieldsWith(read, FIELD.key('')).map(([, text]) => readKey(text));
     // Outside of its slot first: whoever goes on after an interruption finds the keys in the hash.
     const indexes = keys.flatMap(({ record, digest }) => [ownerKey(record.keyId), ...(digest === undefined ? [] : [digestKey(digest)])]);
     await inPieces(indexes, (some) => link.ask((redis) => Promise.all(some.map((key) => redis.unlink(key)))));
     await postbox.empty(teamId);
     answered((await forgetTeam(teamId, keepUsage, this.#parts)) ?? true);
-    const charges = keepUsage ? await chargesOf(accounts, teamId) : [];
-    const ended = keepUsage ? await endedOf(accounts, teamId) : [];
+    const charges = keepUsage ? await chargesOf(groups, teamId) : [];
+    const ended = keepUsage ? await endedOf(groups, teamId) : [];
     const keeps = charges.length > 0 || ended.some(({ addedMicro, deductedMicro }) => addedMicro + deductedMicro > 0);
     const blobs = await link.ask((redis) => redis.hkeys(base + OF_TEAM.blobs));
-    const tags = [...read.keys()].flatMap((field) => idIn(field, 'tag:') ?? countedTag(field) ?? []);
-    const subjects = ['team', ...keys.map(({ record }) => keySubject(record.keyId)), ...tags.map(tagSubject)];
+    const tags = fieldsWith(read, FIELD.tag('')).map(([tag]) => tagSubject(tag));
+    const counted = fieldsWith(read, FIELD.windows('')).map(([subject]) => subject);
+    const subjects = new Set(['team', ...keys.map(({ record }) => keySubject(record.keyId)), ...tags, ...counted]);
     const names = [
       ...RECORD_TABLES.map(tableOf),
       ...blobs.map(blobOf),
-      ...subjects.map(slotsOf),
+      ...[...subjects].map(slotsOf),
       OF_TEAM.blobs,
-      ...(keeps ? [] : [OF_TEAM.days, OF_TEAM.periods, OF_TEAM.outgoing]),
+      ...(keeps ? [] : [OF_TEAM.days, OF_TEAM.periods, OF_TEAM.outgoing, '']),
     ];
     await inPieces(names, (some) => link.ask((redis) => redis.unlink(...some.map((name) => base + name))));
     if (keeps) await this.#keepUsage(deleted, read, new Set(charges.map(({ keyId }) => keyId)));
-    else {
-      await index.remove(teamId);
-      await link.ask((redis) => redis.unlink(base));
-    }
-    await link.ask((redis) => redis.srem(ERASURES_KEY, teamId));
+    else await index.remove(teamId);
   }
 
   /** Of the team's hash stay that it was deleted, and the keys that have used anything, without names. */
   async #keepUsage(deleted: DeletedTeam, read: ReadonlyMap<string, string>, used: ReadonlySet<string>): Promise<void> {
-    const { link } = this.#parts.accounts;
+    const { link } = this.#parts.accounts.groups;
     const base = groupKey(deleted.teamId);
     const balance = read.get(FIELD.balance);
     const left = balance === undefined ? deleted : { ...deleted, balanceMicro: readBalance(balance).micro };
+    const keys = fieldsWith(read, FIELD.key('')).filter(([keyId]) => used.has(keyId));
     const staying = new Map([
       [FIELD.deleted, JSON.stringify(left)],
-      ...[...read].flatMap(([field, text]) => (used.has(idIn(field, 'key:') ?? '') ? [[field, nameless(text)] as const] : [])),
+      ...keys.map(([keyId, text]) => [FIELD.key(keyId), nameless(text)] as const),
     ]);
     // First what stays: whoever goes on after an interruption finds no balance any more.
     await inPieces([...staying], (some) => link.ask((redis) => redis.hset(base, ...some.flat())));
     const gone = [...read.keys()].filter((field) => !staying.has(field));
     await inPieces(gone, (some) => link.ask((redis) => redis.hdel(base, ...some)));
+    await link.ask((redis) => redis.hset(base, FIELD.deleted, JSON.stringify({ ...left, erased: true } satisfies DeletedTeam)));
   }
 }
 
 async function inPieces<T>(all: readonly T[], work: (some: readonly T[]) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < all.length; at += PIECE) await work(all.slice(at, at + PIECE));
-}
-
-/** Only the usage is left. */
-function isComplete({ read }: HashDraft): boolean {
-  return ![...read.keys()].some((field) => field !== FIELD.deleted && idIn(field, 'key:') === undefined);
 }
 
 function nameless(text: string): string {

@@ -6,25 +6,17 @@ import type { FoundKey, KeyRecord, Team, TeamPage, TeamRegistry } from '../../po
 import { keysOf, teamRegistry } from '../records/team-registry.ts';
 import type { TeamSpace } from '../records/team-registry.ts';
 import { digestKey, groupKey, ownerKey } from './redis-keys.ts';
-import type { RedisLink } from './redis-link.ts';
+import { ownerOf } from './redis-link.ts';
 import type { RedisTeamErasure } from './redis-team-erasure.ts';
-import type { Replication } from './replication.ts';
+import { isReplicated } from './server-health.ts';
 import type { TeamAccounts } from './team-accounts.ts';
 import { FIELD, readTeam } from './team-fields.ts';
 import { isFound } from './team-index.ts';
 import type { TeamIndex } from './team-index.ts';
 
-interface RegistryParts {
-  readonly link: RedisLink;
-  readonly accounts: TeamAccounts;
-  readonly index: TeamIndex;
-  readonly records: RecordSpace;
-  readonly erasure: RedisTeamErasure;
-  readonly replication: Replication;
-}
-
-export function redisTeamRegistry({ link, accounts, index, records, erasure, replication }: RegistryParts): TeamRegistry {
-  const registry = teamRegistry(teamSpace(link, accounts, index), records, (teamId, choice, by) => erasure.delete(teamId, choice, by));
+export function redisTeamRegistry(accounts: TeamAccounts, index: TeamIndex, records: RecordSpace, erasure: RedisTeamErasure): TeamRegistry {
+  const { link } = accounts.groups;
+  const registry = teamRegistry(teamSpace(accounts, index), records, (teamId, choice, by) => erasure.delete(teamId, choice, by));
   return {
     ...registry,
     /** The indexes are written last, because they make the key work; by a repetition too. */
@@ -44,11 +36,12 @@ export function redisTeamRegistry({ link, accounts, index, records, erasure, rep
         return undefined;
       });
     },
-    replicated: (teamIds) => replication.confirm(teamIds),
+    replicated: (teamIds) => isReplicated(link, teamIds),
   };
 }
 
-function teamSpace(link: RedisLink, accounts: TeamAccounts, index: TeamIndex): TeamSpace {
+function teamSpace(accounts: TeamAccounts, index: TeamIndex): TeamSpace {
+  const { link } = accounts.groups;
   const found = async (teamId: string, page: TeamPage): Promise<Team | undefined> => {
     const [team, balance] = await link.ask((redis) => redis.hmget(groupKey(teamId), FIELD.team, FIELD.balance));
     const read = team ? readTeam(team, balance ?? undefined) : undefined;
@@ -63,10 +56,16 @@ function teamSpace(link: RedisLink, accounts: TeamAccounts, index: TeamIndex): T
   };
   return {
     view: (teamId, show) => answering(() => accounts.view(teamId, show)),
-    change: (teamId, decide, by) => answering(() => accounts.change(teamId, decide, by, false)),
-    create: (team, begin, by) =>
+    change: (teamId, decide) =>
+      answering(() =>
+        accounts.change(teamId, (team) => {
+          team.draft.frees = false;
+          return decide(team);
+        }),
+      ),
+    create: (team, begin) =>
       answering(async () => {
-        const made = await accounts.create(team, begin, by);
+        const made = await accounts.create(team, begin);
         await index.add(team.teamId);
         return made;
       }),
@@ -81,8 +80,7 @@ function teamSpace(link: RedisLink, accounts: TeamAccounts, index: TeamIndex): T
     findKeys: (search) =>
       answering(async () => {
         if ('digest' in search) {
-          const json = await link.ask((redis) => redis.get(digestKey(search.digest)));
-          const owner = json === null ? undefined : (JSON.parse(json) as KeyOwner);
+          const owner = await ownerOf(link, search.digest);
           return owner === undefined ? [] : keysIn(owner.teamId, ({ keyId }) => keyId === owner.keyId);
         }
         const all: FoundKey[] = [];

@@ -4,13 +4,11 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
-import { groupKey, OF_TEAM } from './redis-keys.ts';
-import { fieldKey } from './redis-records.ts';
+import type { RedisGroups } from './redis-groups.ts';
+import { OF_TEAM } from './redis-keys.ts';
 import type { DeletedTeam } from './redis-team-erasure.ts';
-import { keyIdsOf } from './team-accounts.ts';
-import type { HashDraft } from './hash-draft.ts';
 import type { TeamAccounts } from './team-accounts.ts';
-import { FIELD, idIn, readBalance, readCharges, readOpen, readPeriod, readTeam } from './team-fields.ts';
+import { FIELD, fieldKey, fieldsWith, keyIdsOf, readBalance, readCharges, readOpen, readPeriod, readTeam } from './team-fields.ts';
 import { isFound } from './team-index.ts';
 import type { TeamIndex } from './team-index.ts';
 
@@ -32,71 +30,66 @@ export class RedisUsage implements UsageSource {
 
   /** `undefined` for a team that `page` does not find, too. */
   async #read(teamId: string, charges: Charges, page?: TeamPage): Promise<UsageRows | undefined> {
-    const { draft, nowMs } = await (charges === 'by period' ? this.#accounts.current(teamId) : this.#accounts.stored(teamId));
-    const team = shownTeam(draft);
+    const { groups } = this.#accounts;
+    const byPeriod = charges === 'by period';
+    const { read: fields } = byPeriod ? (await this.#accounts.current(teamId)).draft : await this.#accounts.read(teamId);
+    const team = shownTeam(fields);
     if (team === undefined || (page !== undefined && !isFound(team, page))) return undefined;
-    const [all, ended] = await Promise.all([
-      chargesOf(this.#accounts, teamId),
-      charges === 'by period' ? endedOf(this.#accounts, teamId) : [],
-    ]);
-    const rows = usageRows(draft, all, ended, nowMs);
-    if (rows === undefined || charges === 'by period') return rows;
-    return { ...rows, charges: all.filter(({ day }) => day >= charges.from && day <= charges.to) };
+    const [all, ended] = await Promise.all([chargesOf(groups, teamId), byPeriod ? endedOf(groups, teamId) : []]);
+    const isAsked = ({ day }: ChargeRow): boolean => byPeriod || (day >= charges.from && day <= charges.to);
+    const rows = usageRows(fields, all, ended, groups.link.nowMs(teamId));
+    return rows && { ...rows, charges: all.filter(isAsked) };
   }
 }
 
-export async function chargesOf({ link }: TeamAccounts, teamId: string): Promise<readonly ChargeRow[]> {
-  return readCharges(await link.ask((redis) => redis.hgetall(groupKey(teamId) + OF_TEAM.days)));
+export async function chargesOf(groups: RedisGroups, teamId: string): Promise<readonly ChargeRow[]> {
+  return readCharges(await groups.hash(teamId, OF_TEAM.days));
 }
 
-export async function endedOf({ link }: TeamAccounts, teamId: string): Promise<readonly EndedPeriod[]> {
-  return endedPeriods(await link.ask((redis) => redis.hvals(groupKey(teamId) + OF_TEAM.periods)));
+export async function endedOf(groups: RedisGroups, teamId: string): Promise<readonly EndedPeriod[]> {
+  return endedPeriods(await groups.hash(teamId, OF_TEAM.periods));
 }
 
 /** Oldest first. */
-export function endedPeriods(texts: readonly string[]): readonly EndedPeriod[] {
-  return texts.map((text) => JSON.parse(text) as EndedPeriod).toSorted((one, other) => one.number - other.number);
+export function endedPeriods(periods: ReadonlyMap<string, string>): readonly EndedPeriod[] {
+  return [...periods.values()].map((text) => JSON.parse(text) as EndedPeriod).toSorted((one, other) => one.number - other.number);
 }
 
-/** `undefined` if there is nothing, or the team is being deleted. */
+/** By the fields of a team's hash; `undefined` if there is nothing, or the team is being deleted. */
 export function usageRows(
-  draft: HashDraft,
+  fields: ReadonlyMap<string, string>,
   charges: readonly ChargeRow[],
   ended: readonly EndedPeriod[],
   nowMs: number,
 ): UsageRows | undefined {
-  const { read } = draft;
-  const [text, runs, left, team] = [read.get(FIELD.team), read.get(FIELD.period), deletedTeam(draft), shownTeam(draft)];
+  const [runs, left, team] = [fields.get(FIELD.period), deletedTeam(fields), shownTeam(fields)];
   if (team === undefined) return undefined;
-  const running = runs === undefined || text === undefined ? undefined : readPeriod(runs);
-  const open = [...read].flatMap(([field, held]) => (idIn(field, 'open:') === undefined ? [] : readOpen(held).period));
-  const balanceMicro = left?.balanceMicro ?? readBalance(read.get(FIELD.balance)).micro;
+  const period = runs === undefined || !fields.has(FIELD.team) ? undefined : readPeriod(runs);
+  const balanceMicro = left?.balanceMicro ?? readBalance(fields.get(FIELD.balance)).micro;
   return {
     team,
-    keys: keyIdsOf(read).map((keyId) => fieldKey(read.get(FIELD.key(keyId))!, read, nowMs)),
+    keys: keyIdsOf(fields).map((keyId) => fieldKey(fields.get(FIELD.key(keyId))!, fields, nowMs)),
     charges,
     ended,
-    period: running,
-    openingMicro: balanceMicro - movedIn(running === undefined ? ended : [...ended, running], charges),
-    firstOpen: Math.min(...open),
+    period,
+    openingMicro: balanceMicro - movedIn(period === undefined ? ended : [...ended, period], charges),
+    firstOpen: Math.min(...fieldsWith(fields, FIELD.open('')).map(([, held]) => readOpen(held).period)),
   };
 }
 
-function deletedTeam({ read }: HashDraft): DeletedTeam | undefined {
-  const gone = read.get(FIELD.deleted);
-  return gone === undefined ? undefined : (JSON.parse(gone) as DeletedTeam);
+export function deletedTeam(fields: ReadonlyMap<string, string>): DeletedTeam | undefined {
+  const left = fields.get(FIELD.deleted);
+  return left === undefined ? undefined : (JSON.parse(left) as DeletedTeam);
 }
 
 /** The team, or what is shown of a deleted one of which usage is left. */
-function shownTeam(draft: HashDraft): Team | undefined {
-  const text = draft.read.get(FIELD.team);
-  if (text !== undefined) return readTeam(text, draft.read.get(FIELD.balance));
-  const left = deletedTeam(draft);
-  return left && namelessTeam(left);
-}
-
-function namelessTeam({ teamId, plan, limits, createdAtMs, keepUsage }: DeletedTeam): Team | undefined {
-  return keepUsage ? { teamId, name: '', plan, limits, balanceMicro: 0, createdAtMs } : undefined;
+function shownTeam(fields: ReadonlyMap<string, string>): Team | undefined {
+  const text = fields.get(FIELD.team);
+  if (text !== undefined) return readTeam(text, fields.get(FIELD.balance));
+  const left = deletedTeam(fields);
+  if (left?.keepUsage !== true) return undefined;
+  const { teamId, plan, limits, createdAtMs } = left;
+  return { teamId, name: '', plan, limits, balanceMicro: 0, createdAtMs };
 }
 
 /** By how much these periods have changed the balance. */

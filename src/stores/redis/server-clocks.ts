@@ -1,6 +1,6 @@
 // The clocks of the masters as a gateway knows them: their offsets from its monotonic clock, which of them are right, and by how much
 // functions correct one that is not. A correction, unlike a time, lets a call that was under way for too long still find that out.
-import { agree, ClockJudge } from '../../domain/clock-judge.ts';
+import { ClockJudge } from '../../domain/clock-judge.ts';
 import type { ClockMark } from '../../domain/clock-judge.ts';
 import type { Clock, ClocksApart, ClockStep } from '../../ports/clock.ts';
 import { mastersOf, nameOf } from './redis-connection.ts';
@@ -93,10 +93,10 @@ export class ServerClocks {
     return this.given?.nowMs() ?? Math.floor(performance.now() + this.#judge!.offsetMs);
   }
 
-  /** The same by a server's time that was just read. */
-  believed(readMs: number): number {
-    const nowMs = this.nowMs();
-    return agree(readMs, nowMs) ? readMs : nowMs;
+  /** The time of a server that is believed; of one that is unknown, the store's. */
+  nowAt(node: string): number {
+    const isKnown = this.given === undefined && this.#servers.get(node)?.isKnown === true;
+    return isKnown ? this.at(node, performance.now()) : this.nowMs();
   }
 
   /** The server whose clock is furthest from the time that is believed. */
@@ -120,8 +120,8 @@ export class ServerClocks {
   }
 }
 
-/** A server's own time in milliseconds; in a cluster, that of any server. */
-export async function serverTime(redis: RedisConnection): Promise<number> {
+/** A server's own time in milliseconds. */
+async function serverTime(redis: RedisConnection): Promise<number> {
   const [seconds, microseconds] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }

@@ -1,14 +1,13 @@
 // Teams' accounts in Redis, for whatever seldom happens: an account is read, `Account` (src/ledger) changes it, and what has changed is written
 // if it is still as it was read. Admissions and settlements do not pass here (ledger-turns.ts).
+import { randomInt } from 'node:crypto';
 import { auditId } from '../../domain/audit-entry.ts';
 import type { AuditDifference, Audited, AuditRecord } from '../../domain/audit-entry.ts';
 import { eventIds } from '../../domain/event-rules.ts';
-import { answered, answering, storeErrorOf } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { keySubject } from '../../domain/window-limits.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
+import { tagSubject } from '../../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import { Account, firstCounts } from '../../ledger/account.ts';
-import type { HeldReservation } from '../../ledger/account.ts';
 import type { KeyUsed } from '../../ledger/key-account.ts';
 import { Slots } from '../../ledger/rate.ts';
 import type { NewEvent } from '../../ports/record-space.ts';
@@ -16,29 +15,26 @@ import type { KeyRecord, NewTeam, Team } from '../../ports/team-registry.ts';
 import { reportOf } from '../records/team-registry.ts';
 import type { OpenTeam, RememberedChange, TeamRows } from '../records/team-registry.ts';
 import type { EndedPeriod } from '../../ports/usage-history.ts';
-import { HashDraft } from './hash-draft.ts';
-import type { Postbox } from './postbox.ts';
-import { groupKey, OF_TEAM } from './redis-keys.ts';
+import type { Outgoing } from './postbox.ts';
+import { HashDraft } from './redis-groups.ts';
+import type { RedisGroups } from './redis-groups.ts';
+import { OF_TEAM } from './redis-keys.ts';
 import { InTurn } from './in-turn.ts';
-import type { RedisLink } from './redis-link.ts';
 import {
   FIELD,
-  idIn,
+  fieldsWith,
+  keyIdsOf,
   readBalance,
   readCounter,
   readKey,
   readOpen,
   readPeriod,
-  readTagPieces,
+  readTagUses,
   readTeam,
-  tagPieces,
+  tagUsesText,
   teamText,
 } from './team-fields.ts';
 import type { PeriodCounter } from './team-fields.ts';
-
-/** How often a change is decided again because something else has changed the team meanwhile. */
-export const DECISIONS_MAX = 100;
-export const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
 
 /** Of what a change is decided on. */
 interface DraftedTeam extends OpenTeam {
@@ -46,38 +42,35 @@ interface DraftedTeam extends OpenTeam {
   readonly rows: HashRows;
 }
 
-/** The rows of a team, as its account reads and writes them. `serial`: of its first audit entry. */
+/** The rows of a team, as its account reads and writes them. */
 export class HashRows implements TeamRows {
   readonly #draft: HashDraft;
   readonly #nowMs: number;
-  #serial: number;
-  readonly teamId: string;
+  #serial = newSerial();
   /** Keys of which reservations have ended. */
   readonly settledKeys = new Set<string>();
   /** Of a team that exists. */
   account: Account | undefined = undefined;
 
-  constructor(teamId: string, draft: HashDraft, nowMs: number, serial: number) {
-    [this.teamId, this.#draft, this.#nowMs, this.#serial] = [teamId, draft, nowMs, serial];
+  constructor(draft: HashDraft, nowMs: number) {
+    [this.#draft, this.#nowMs] = [draft, nowMs];
   }
 
   key(keyId: string): { readonly record: KeyRecord; readonly use: KeyUsed } | undefined {
     const text = this.#draft.peek(FIELD.key(keyId));
     if (text === undefined) return undefined;
-    const { lastUsedAtMs, period, used: characters, requests } = this.useOf(keyId);
+    const { atMs: lastUsedAtMs, period, used: characters, requests } = this.useOf(keyId);
     const use = { lastUsedAtMs, period, characters, requests, slots: new Slots() };
     return { record: { ...readKey(text).record, lastUsedAtMs }, use };
   }
 
-  /** What a key has used in the period, and when it was used last. */
-  useOf(keyId: string): PeriodCounter & Pick<KeyUsed, 'lastUsedAtMs'> {
-    const used = this.#draft.peek(FIELD.used(keyId));
-    const counter = readCounter(this.#draft.peek(FIELD.ofPeriod(keySubject(keyId))), this.account?.counts.period.number ?? 0);
-    return { ...counter, lastUsedAtMs: used === undefined ? undefined : Number(used) };
+  /** What a key has used and holds in the period. */
+  useOf(keyId: string): PeriodCounter {
+    return readCounter(this.#draft.peek(FIELD.usedBy(keyId)), this.account?.counts.period.number);
   }
 
   windowCounts(subject: WindowSubject): StoredCounts | undefined {
-    const text = this.#draft.get(FIELD.ofWindows(subject));
+    const text = this.#draft.get(FIELD.windows(subject));
     return text === undefined ? undefined : (JSON.parse(text) as StoredCounts);
   }
 
@@ -100,17 +93,18 @@ export class HashRows implements TeamRows {
     return undefined;
   }
 
+  /** Only what reservations give back is read and written here: `tag_uses`. */
   readonly tags: TeamRows['tags'] = {
-    get: (table, tag) => (table === 'tag_uses' ? readTagPieces(tag, (field) => this.#draft.get(field), []) : undefined),
-    put: (table, tag, text) => {
-      if (table !== 'tag_uses') return;
-      for (const [field, value] of tagPieces(tag, text).fields) this.#draft.put(field, value);
+    get: (_table, tag) => {
+      const text = this.#draft.get(FIELD.windows(tagSubject(tag)));
+      return text === undefined ? undefined : readTagUses(text);
     },
+    put: (_table, tag, record) => this.#draft.put(FIELD.windows(tagSubject(tag)), tagUsesText(record).text),
     count: () => 0,
   };
 
   isCharged(period: number): boolean {
-    return readCounter(this.#draft.get(FIELD.ofPeriod('team')), period).requests > 0;
+    return readCounter(this.#draft.get(FIELD.used), period).requests > 0;
   }
 
   endPeriod(ended: EndedPeriod): void {
@@ -122,12 +116,7 @@ export class HashRows implements TeamRows {
   }
 
   changes(): ReadonlyMap<string, RememberedChange> {
-    const changes = new Map<string, RememberedChange>();
-    for (const [field, text] of this.#draft.read) {
-      const id = idIn(field, 'once:');
-      if (id !== undefined) changes.set(id, JSON.parse(text) as RememberedChange);
-    }
-    return changes;
+    return new Map(fieldsWith(this.#draft.read, FIELD.once('')).map(([id, text]) => [id, JSON.parse(text) as RememberedChange]));
   }
 
   putChange(id: string, change?: RememberedChange): void {
@@ -141,28 +130,27 @@ export class HashRows implements TeamRows {
 
   /** The audit entry and the event of a change, made with it. */
   report(by: Audited | undefined, difference: AuditDifference | undefined, event?: NewEvent, keyId?: string): void {
-    if (difference === undefined) return;
-    if (event !== undefined) this.keepEvent(event);
-    if (by === undefined) return;
+    if (difference !== undefined && event !== undefined) this.leaveEvent(event);
+    if (difference === undefined || by === undefined) return;
     const { actor, action, reason } = by;
     const record: AuditRecord = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, ...difference };
-    const id = auditId(this.#nowMs, this.#serial++);
-    this.#draft.further.push(['HSET', OF_TEAM.outgoing, id, JSON.stringify({ kind: 'audit', record })]);
+    this.#leave(auditId(this.#nowMs, this.#serial++), { kind: 'audit', record });
   }
 
-  keepEvent({ id, numbered, facts }: NewEvent): void {
-    const serial = Number(this.#draft.peek(FIELD.events) ?? 0) + 1;
-    if (numbered === true) this.#draft.put(FIELD.events, String(serial));
-    const final = numbered === true ? eventIds.numbered(id, { atMs: this.#nowMs, serial }) : id;
-    this.#draft.further.push(['HSET', OF_TEAM.outgoing, final, JSON.stringify({ kind: 'event', atMs: this.#nowMs, facts })]);
+  leaveEvent({ id, numbered, facts }: NewEvent): void {
+    const final = numbered === true ? eventIds.numbered(id, { atMs: this.#nowMs, serial: this.#serial++ }) : id;
+    this.#leave(final, { kind: 'event', atMs: this.#nowMs, facts });
+  }
+
+  #leave(id: string, outgoing: Outgoing): void {
+    this.#draft.further.push(['HSET', OF_TEAM.outgoing, id, JSON.stringify(outgoing)]);
   }
 }
 
-/** The ids of a team's keys, in order of creation. */
-export function keyIdsOf(fields: ReadonlyMap<string, string>): readonly string[] {
-  const keys = [...fields.keys()].flatMap((field) => idIn(field, 'key:') ?? []);
-  const order = new Map(keys.map((keyId) => [keyId, readKey(fields.get(FIELD.key(keyId))!).order]));
-  return keys.toSorted((one, other) => order.get(one)! - order.get(other)! || (one < other ? -1 : 1));
+/** Of two changes in the same millisecond the later one has the greater, if one machine has made both; and no two have the same. */
+function newSerial(): number {
+  const microseconds = Math.floor((performance.timeOrigin + performance.now()) * 1000) % 1_000_000_000;
+  return microseconds * 1_000_000 + randomInt(999_000);
 }
 
 /** `undefined` for a team that does not exist, or is deleted. */
@@ -171,38 +159,35 @@ export function openAccount(draft: HashDraft, rows: HashRows): Account | undefin
   if (text === undefined) return undefined;
   const period = readPeriod(draft.get(FIELD.period)!);
   const balance = draft.peek(FIELD.balance);
+  const { used, testUsed: allowanceUsed = 0 } = readCounter(draft.peek(FIELD.used), period.number);
   const counts = {
     balanceMicro: readBalance(balance).micro,
     period,
-    used: readCounter(draft.peek(FIELD.ofPeriod('team')), period.number).used,
-    allowanceUsed: readCounter(draft.peek(FIELD.ofPeriod('test keys')), period.number).used,
+    used,
+    allowanceUsed,
     slots: new Slots(),
   };
-  const reservations = new Map<string, HeldReservation>();
-  for (const [field, open] of draft.read) {
-    const id = idIn(field, 'open:');
-    if (id !== undefined) reservations.set(id, readOpen(open));
-  }
+  const reservations = new Map(fieldsWith(draft.read, FIELD.open('')).map(([id, held]) => [id, readOpen(held)]));
   return (rows.account = new Account(readTeam(text, balance), counts, reservations, rows));
 }
 
 /** What follows from the reservations, where it differs; and the team's record, balance and windows. */
-export function writeAccount(account: Account, draft: HashDraft, settledKeys: ReadonlySet<string>): void {
+export function writeAccount(account: Account, draft: HashDraft, { settledKeys }: Pick<HashRows, 'settledKeys'>): void {
   const { counts, team } = account;
   const { heldCharacters, allowanceHeld, heldMicro } = account.standing();
-  const { number } = counts.period;
+  const putHeld = (field: string, held: number, ofTests = 0): void => {
+    const counter = readCounter(draft.peek(field), counts.period.number);
+    const { testUsed = 0, testHeld = 0 } = counter;
+    if (counter.held === held && testHeld === ofTests) return;
+    draft.put(field, JSON.stringify({ ...counter, held, ...(testUsed + ofTests === 0 ? {} : { testUsed, testHeld: ofTests }) }));
+  };
   if (account.isTeamChanged) draft.put(FIELD.team, teamText(team));
   if (account.isPeriodChanged) draft.put(FIELD.period, JSON.stringify(counts.period));
   draft.put(FIELD.balance, JSON.stringify({ micro: counts.balanceMicro, held: heldMicro }));
-  putHeld(draft, 'team', number, heldCharacters);
-  putHeld(draft, 'test keys', number, allowanceHeld);
-  for (const keyId of settledKeys) {
-    const text = draft.peek(FIELD.key(keyId));
-    if (text !== undefined && readKey(text).record.limits.characters !== undefined)
-      putHeld(draft, keySubject(keyId), number, account.heldBy(keyId));
-  }
+  putHeld(FIELD.used, heldCharacters, allowanceHeld);
+  for (const keyId of settledKeys) putHeld(FIELD.usedBy(keyId), account.heldBy(keyId));
   for (const [subject, windows] of account.windowCounts)
-    if (windows.changed) draft.put(FIELD.ofWindows(subject), JSON.stringify(windows.stored()));
+    if (windows.changed) draft.put(FIELD.windows(subject), JSON.stringify(windows.stored()));
   if (settledKeys.size > 0) putLease(account, draft);
 }
 
@@ -211,68 +196,53 @@ function putLease({ reservations }: Account, draft: HashDraft): void {
   else draft.put(FIELD.lease, String(Math.min(...[...reservations.values()].map(({ untilMs }) => untilMs))));
 }
 
-function putHeld(draft: HashDraft, subject: WindowSubject | 'test keys', number: number, held: number): void {
-  const field = FIELD.ofPeriod(subject);
-  const counter = readCounter(draft.peek(field), number);
-  if (counter.held !== held) draft.put(field, JSON.stringify({ ...counter, held } satisfies PeriodCounter));
-}
-
 export class TeamAccounts {
-  readonly link: RedisLink;
-  readonly #postbox: Postbox;
+  readonly groups: RedisGroups;
   /** Teams that are being brought up to date. */
   readonly #catching = new Map<string, Promise<unknown>>();
   readonly #changes = new InTurn();
 
-  constructor(link: RedisLink, postbox: Postbox) {
-    this.link = link;
-    this.#postbox = postbox;
+  constructor(groups: RedisGroups) {
+    this.groups = groups;
   }
 
   /** Does what time alone does of a team. */
   catchUp(teamId: string): Promise<unknown> {
     const running = this.#catching.get(teamId);
     if (running !== undefined) return running;
-    const caught = answering(() => this.#change(teamId, () => true, undefined, true)).finally(() => this.#catching.delete(teamId));
+    const caught = answering(() => this.#change(teamId, () => true)).finally(() => this.#catching.delete(teamId));
     this.#catching.set(teamId, caught);
     return caught;
   }
 
   /**
    * Decides on a team that is up to date, and writes what that has changed, as if nothing else happened in between; `undefined` if there
-   * is no such team. `frees`: a full server makes it too.
+   * is no such team.
    */
-  change<T>(teamId: string, decide: (team: DraftedTeam) => T, by?: Audited, frees = true): Promise<T | undefined> {
-    return this.#changes.run(teamId, () => this.#change(teamId, decide, by, frees));
+  change<T>(teamId: string, decide: (team: DraftedTeam) => T): Promise<T | undefined> {
+    return this.#changes.run(teamId, () => this.#change(teamId, decide));
   }
 
-  #change<T>(teamId: string, decide: (team: DraftedTeam) => T, by: Audited | undefined, frees: boolean): Promise<T | undefined> {
-    return this.decide(teamId, by, frees, (draft, rows, nowMs) => {
+  #change<T>(teamId: string, decide: (team: DraftedTeam) => T): Promise<T | undefined> {
+    return this.decide(teamId, (draft, rows, nowMs) => {
       const account = openAccount(draft, rows);
       if (account === undefined) return undefined;
       draft.get(FIELD.team);
       account.catchUp(nowMs);
       if (Number(draft.peek(FIELD.lease) ?? Infinity) <= nowMs) putLease(account, draft);
       const result = decide({ account, draft, nowMs, rows });
-      writeAccount(account, draft, rows.settledKeys);
+      writeAccount(account, draft, rows);
       return result;
     });
   }
 
   /** Decides on a hash as it is read, and writes what was decided if it is still so; else again. */
-  async decide<T>(
-    teamId: string,
-    by: Audited | undefined,
-    frees: boolean,
-    decide: (draft: HashDraft, rows: HashRows, nowMs: number) => T,
-  ): Promise<T> {
-    const serial = await this.#postbox.serial(by);
-    for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
-      const { draft, nowMs } = await this.stored(teamId);
-      const result = decide(draft, new HashRows(teamId, draft, nowMs, serial), nowMs);
-      if (!draft.isChanged || (await this.#write(teamId, draft, frees))) return result;
-    }
-    throw storeErrorOf(UNSETTLED);
+  decide<T>(teamId: string, decide: (draft: HashDraft, rows: HashRows, nowMs: number) => T): Promise<T> {
+    return this.groups.decide(
+      teamId,
+      () => this.read(teamId),
+      (draft, nowMs) => decide(draft, new HashRows(draft, nowMs), nowMs),
+    );
   }
 
   /** What is shown of a team that is up to date. */
@@ -284,8 +254,9 @@ export class TeamAccounts {
   /** The hash of a team that is up to date, or of what is left of it. */
   async current(teamId: string) {
     for (;;) {
-      const { draft, nowMs } = await this.stored(teamId);
-      const rows = new HashRows(teamId, draft, nowMs, 0);
+      const draft = await this.read(teamId);
+      const nowMs = this.groups.link.nowMs(teamId);
+      const rows = new HashRows(draft, nowMs);
       const account = openAccount(draft, rows);
       account?.catchUp(nowMs);
       if (account?.isChanged !== true) return { draft, nowMs, rows, account };
@@ -294,34 +265,22 @@ export class TeamAccounts {
   }
 
   /** The team, which `begin` has begun unless it was there. */
-  create(team: NewTeam, begin: (team: OpenTeam) => void, by: Audited | undefined): Promise<Team> {
+  create(team: NewTeam, begin: (team: OpenTeam) => void): Promise<Team> {
     const { teamId, balanceMicro } = team;
-    return this.decide(teamId, by, false, (draft, rows, nowMs) => {
+    return this.decide(teamId, (draft, rows, nowMs) => {
+      draft.frees = false;
       const known = draft.get(FIELD.team);
       if (draft.get(FIELD.deleted) !== undefined) throw new RangeError(`team ${teamId} was deleted; use another id.`);
       if (known !== undefined) return readTeam(known, draft.peek(FIELD.balance));
       const made = { ...team, createdAtMs: nowMs };
       const account = (rows.account = new Account(made, firstCounts(balanceMicro, nowMs), new Map(), rows));
       begin({ account, rows, nowMs });
-      writeAccount(account, draft, rows.settledKeys);
+      writeAccount(account, draft, rows);
       return made;
     });
   }
 
-  async stored(teamId: string): Promise<{ readonly draft: HashDraft; readonly nowMs: number }> {
-    const [draft, nowMs] = await Promise.all([this.read(teamId), this.link.now()]);
-    return { draft, nowMs };
-  }
-
   async read(teamId: string): Promise<HashDraft> {
-    return new HashDraft(new Map(Object.entries(await this.link.ask((redis) => redis.hgetall(groupKey(teamId))))));
-  }
-
-  /** False if something of it is no longer as it was read. */
-  async #write(teamId: string, draft: HashDraft, frees: boolean): Promise<boolean> {
-    const answer = await this.link.compare(teamId, { fields: draft.expected, write: draft.writes, frees });
-    if (answer !== 'changed') return false;
-    if (draft.further.some(([, suffix]) => suffix === OF_TEAM.outgoing)) await this.#postbox.empty(teamId);
-    return true;
+    return new HashDraft(await this.groups.hash(teamId));
   }
 }

@@ -2,11 +2,9 @@
 import { rangeBits } from '../../domain/key-limits.ts';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import type { Micro } from '../../domain/money.ts';
-import { tagSubject } from '../../domain/window-limits.ts';
-import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import type { HeldReservation } from '../../ledger/account.ts';
-import { readTagUses } from '../../ledger/tag-uses.ts';
-import type { StoredTagUses, TagCounter } from '../../ledger/tag-uses.ts';
+import { shownKey } from '../../ledger/key-account.ts';
+import type { StoredTagUses } from '../../ledger/tag-uses.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import type { WindowSlots } from '../../ports/whole-accounts.ts';
 import type { ChargeRow, RunningPeriod } from '../../ports/usage-history.ts';
@@ -18,18 +16,16 @@ export const FIELD = {
   lease: 'lease',
   /** How many keys were made. */
   keys: 'keys',
-  /** How many of its events had a number. */
-  events: 'events',
   /** Of a deleted team, as long as anything of it is left. */
   deleted: 'deleted',
+  used: 'used',
   key: (keyId: string) => `key:${keyId}`,
-  used: (keyId: string) => `used:${keyId}`,
+  usedBy: (keyId: string) => `used:${keyId}`,
   tag: (tag: string) => `tag:${tag}`,
   open: (requestId: string) => `open:${requestId}`,
   /** A change of the team that is remembered by its id. */
   once: (id: string) => `once:${id}`,
-  ofPeriod: (subject: WindowSubject | 'test keys') => `count:${subject}:period`,
-  ofWindows: (subject: WindowSubject) => `count:${subject}:windows`,
+  windows: (subject: string) => `windows:${subject}`,
 } as const;
 
 /** What follows the prefix of a field's name; `undefined` for other fields. */
@@ -37,9 +33,12 @@ export function idIn(field: string, prefix: string): string | undefined {
   return field.startsWith(prefix) ? field.slice(prefix.length) : undefined;
 }
 
-/** The tag of a field of `count:tag:NAME:windows`, which a tag has from its first settings on. */
-export function countedTag(field: string): string | undefined {
-  return /^count:tag:(.*):windows$/.exec(field)?.[1];
+/** Of the fields with this prefix: what follows it, and the text. */
+export function fieldsWith(fields: ReadonlyMap<string, string>, prefix: string): (readonly [id: string, text: string])[] {
+  return [...fields].flatMap(([field, text]) => {
+    const id = idIn(field, prefix);
+    return id === undefined ? [] : [[id, text] as const];
+  });
 }
 
 // Teams
@@ -67,9 +66,11 @@ export function readPeriod(text: string): RunningPeriod {
 
 // Keys
 
-/** A key's record as it is stored: `status` ignores expiry, and its last use is a field of its own. */
+/** A key's record as it is stored: `status` ignores expiry, and its last use is with what it has used. */
+type StoredKey = Omit<KeyRecord, 'lastUsedAtMs'>;
+
 interface KeyField {
-  readonly record: Omit<KeyRecord, 'lastUsedAtMs'>;
+  readonly record: StoredKey;
   readonly digest: KeyDigest | undefined;
   /** Its place among the team's keys, from 1. */
   readonly order: number;
@@ -87,44 +88,53 @@ export function readKey(text: string): KeyField {
     order,
     allowedBits: _bits,
     ...record
-  } = JSON.parse(text) as KeyField['record'] &
-    Omit<KeyField, 'record'> & {
-      readonly allowedBits?: unknown;
-    };
+  } = JSON.parse(text) as Omit<KeyField, 'record'> & StoredKey & { allowedBits?: unknown };
   return { record, digest, order };
+}
+
+/** The ids of a team's keys, in order of creation. */
+export function keyIdsOf(fields: ReadonlyMap<string, string>): readonly string[] {
+  const keys = fieldsWith(fields, FIELD.key('')).map(([keyId, text]) => ({ keyId, order: readKey(text).order }));
+  return keys.toSorted((one, other) => one.order - other.order || (one.keyId < other.keyId ? -1 : 1)).map(({ keyId }) => keyId);
+}
+
+/** A key's record as lists show it at a moment. */
+export function fieldKey(text: string, fields: ReadonlyMap<string, string>, nowMs: number): KeyRecord {
+  const { record } = readKey(text);
+  return shownKey(record, readCounter(fields.get(FIELD.usedBy(record.keyId))).atMs, nowMs);
 }
 
 // Counters
 
-/** What a subject has used and holds in the period of that number; a tag's `used` includes what is held. */
+/** What a team or a key has used and holds in a period. */
 export interface PeriodCounter {
   readonly period: number;
   readonly used: number;
   readonly held: number;
   readonly requests: number;
+  /** Of a key: when it was used last, if ever. */
+  readonly atMs?: number;
+  /** Of a team: what is of its allowance for test keys, if anything was. */
+  readonly testUsed?: number;
+  readonly testHeld?: number;
 }
 
-/** Of the period of that number: nothing, if another one was counted last. */
-export function readCounter(text: string | undefined, number: number): PeriodCounter {
-  const counter = text === undefined ? undefined : (JSON.parse(text) as PeriodCounter);
-  return counter?.period === number ? counter : { period: number, used: 0, held: 0, requests: 0 };
+/** With a number, of the period of that number: nothing, if another one was counted last. */
+export function readCounter(text: string | undefined, number?: number): PeriodCounter {
+  const nothing: PeriodCounter = { period: number ?? 0, used: 0, held: 0, requests: 0 };
+  const counter = text === undefined ? nothing : (JSON.parse(text) as PeriodCounter);
+  return counter.period === (number ?? counter.period) ? counter : { ...nothing, atMs: counter.atMs };
 }
 
-/** The record `tag_uses` of a tag, which admissions have in pieces. `slots`: the times of its list, if they are known. */
-export function readTagPieces(tag: string, get: (field: string) => string | undefined, slots: readonly string[]): string | undefined {
-  const [counts, inPeriod] = [get(FIELD.ofWindows(tagSubject(tag))), get(FIELD.ofPeriod(tagSubject(tag)))];
-  if (counts === undefined || inPeriod === undefined) return undefined;
-  const uses = { ...(JSON.parse(counts) as StoredCounts), inPeriod: JSON.parse(inPeriod) as TagCounter, slots: countedSlots(slots) };
-  return JSON.stringify(uses satisfies StoredTagUses);
+/** The record `tag_uses` of a tag, whose slots are a list beside the team's hash. */
+export function readTagUses(text: string, slots: readonly string[] = []): string {
+  return JSON.stringify({ ...(JSON.parse(text) as Omit<StoredTagUses, 'slots'>), slots: countedSlots(slots) });
 }
 
-export function tagPieces(tag: string, record: string) {
-  const { inPeriod, slots, ...counts } = readTagUses(record);
-  const fields: readonly (readonly [field: string, text: string])[] = [
-    [FIELD.ofWindows(tagSubject(tag)), JSON.stringify(counts)],
-    [FIELD.ofPeriod(tagSubject(tag)), JSON.stringify(inPeriod)],
-  ];
-  return { fields, slots: slotTimes(slots) };
+/** The field without the slots, and their times. */
+export function tagUsesText(record: string): { readonly text: string; readonly times: readonly string[] } {
+  const { slots, ...text } = JSON.parse(record) as StoredTagUses;
+  return { text: JSON.stringify(text), times: slotTimes(slots) };
 }
 
 /** Of a list with a time for each request. */
@@ -149,9 +159,9 @@ type Charged = Omit<ChargeRow, 'keyId' | 'day' | 'period'>;
 const NOTHING: Charged = { characters: 0, requests: 0, micro: 0, ofAllowance: 0 };
 
 /** Of the fields of `:days`: a number each, `DAY PERIOD KEY characters` and so on. */
-export function readCharges(fields: Readonly<Record<string, string>>): ChargeRow[] {
+export function readCharges(fields: ReadonlyMap<string, string>): ChargeRow[] {
   const charges = new Map<string, { -readonly [Name in keyof ChargeRow]: ChargeRow[Name] }>();
-  for (const [field, value] of Object.entries(fields)) {
+  for (const [field, value] of fields) {
     const [day, period, keyId, what] = field.split(' ') as [string, string, string, keyof Charged];
     const id = `${day} ${period} ${keyId}`;
     const charge = charges.get(id) ?? { day: Number(day), period: Number(period), keyId, ...NOTHING };

@@ -5,6 +5,7 @@ import type { RedisLink } from './redis-link.ts';
 
 /** How many teams are read at a time. */
 const PIECE = 200;
+const PIECE_MIN = 20;
 
 export class TeamIndex {
   readonly #link: RedisLink;
@@ -15,7 +16,7 @@ export class TeamIndex {
 
   /** A new team, or one that is there. */
   async add(teamId: string): Promise<void> {
-    await this.#link.ask(() => this.#link.run('list_team', [TEAMS_KEY], [teamId]));
+    await this.#link.ask(() => this.#link.functions.run('list_team', [TEAMS_KEY], [teamId]));
   }
 
   async remove(teamId: string): Promise<void> {
@@ -35,39 +36,30 @@ export class TeamIndex {
   /** What `find` finds of the teams behind the page's last one, until the page is full. */
   async page<T>({ after, limit }: Pick<TeamPage, 'after' | 'limit'>, find: (teamId: string) => Promise<T | undefined>): Promise<T[]> {
     const found: T[] = [];
-    for (
-      let first = after === undefined ? 0 : await this.#behind(after, (await readable(find(after))) !== undefined);
-      found.length < limit;
-    ) {
-      const ids = await this.#ids(first, Math.max(1, Math.min(PIECE, limit === Infinity ? PIECE : Math.max(limit, 20))));
+    const count = Math.min(PIECE, Math.max(limit, PIECE_MIN));
+    for (let first = after === undefined ? 0 : await this.#behind(after, find); found.length < limit; first += count) {
+      const ids = await this.#link.ask((redis) => redis.zrange(TEAMS_KEY, String(first), String(first + count - 1)));
       if (ids.length === 0) break;
       const teams = await Promise.all(ids.map((teamId) => readable(find(teamId))));
       for (const team of teams) if (team !== undefined && found.length < limit) found.push(team);
-      first += ids.length;
     }
     return found;
   }
 
-  /** Ids starting at a rank. */
-  #ids(first: number, count: number): Promise<readonly string[]> {
-    return this.#link.ask((redis) => redis.zrange(TEAMS_KEY, String(first), String(first + count - 1)));
-  }
-
   /**
-   * The rank of the team after this one. If the team has been deleted, the rank of the first team with a higher id, because ids
-   * are ordered by time; it may still be listed for its usage.
+   * The rank behind this team. If it has been deleted, that of the first team with a higher id, because ids are ordered by time; it may
+   * still be listed for its usage.
    */
-  async #behind(teamId: string, isThere: boolean): Promise<number> {
-    const [rank, count] = await this.#link.ask((redis) => Promise.all([redis.zrank(TEAMS_KEY, teamId), redis.zcard(TEAMS_KEY)]));
-    if (rank !== null && isThere) return rank + 1;
-    let [low, high] = [0, count];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const [id] = await this.#ids(middle, 1);
-      if (id !== undefined && id <= teamId) low = middle + 1;
-      else high = middle;
+  async #behind(teamId: string, find: (teamId: string) => Promise<unknown>): Promise<number> {
+    const known = await this.#link.ask((redis) => redis.zrank(TEAMS_KEY, teamId));
+    if (known !== null && (await readable(find(teamId))) !== undefined) return known + 1;
+    let rank = 0;
+    for await (const ids of this.pieces()) {
+      const at = ids.findIndex((id) => id > teamId);
+      if (at !== -1) return rank + at;
+      rank += ids.length;
     }
-    return low;
+    return rank;
   }
 }
 

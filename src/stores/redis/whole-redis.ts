@@ -6,8 +6,8 @@ import { scanned } from './redis-connection.ts';
 import { digestKey, groupKey, ownerKey, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { openRedisStore } from './redis-store.ts';
+import type { RedisStore } from './redis-store.ts';
 import { FIELD, idIn, readKey } from './team-fields.ts';
-import { TeamIndex } from './team-index.ts';
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 /** Generous: nobody waits for a single answer. */
@@ -17,11 +17,11 @@ const SCAN_PIECE = 500;
 /** Rejects with a `StoreError` if it cannot be reached. */
 export async function openWholeRedis(url: string, mayCreate: boolean) {
   const store = await openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, creation: { mayCreate }, whole: true });
-  const ownCheck = async (report: ReportFinding): Promise<void> => (await findingsOf(store.link)).forEach(report);
+  const ownCheck = async (report: ReportFinding): Promise<void> => (await findingsOf(store)).forEach(report);
   return { store, shown: withoutCredentials(url), ownCheck };
 }
 
-async function findingsOf(link: RedisLink): Promise<StoreFinding[]> {
+async function findingsOf({ link, index }: RedisStore): Promise<StoreFinding[]> {
   const findings: StoreFinding[] = [];
   for await (const names of scanned(link.redis, SCAN_PIECE)) {
     for (const name of new Set(names)) {
@@ -30,7 +30,7 @@ async function findingsOf(link: RedisLink): Promise<StoreFinding[]> {
       else findings.push(...(await ofTeam(link, name)));
     }
   }
-  for await (const ids of new TeamIndex(link).pieces()) {
+  for await (const ids of index.pieces()) {
     const known = await Promise.all(ids.map((teamId) => link.ask((redis) => redis.exists(groupKey(teamId)))));
     for (const teamId of ids.filter((_, i) => known[i] === 0))
       findings.push({ what: 'index', teamId, detail: `the list of all teams has team ${teamId}, which is not there` });

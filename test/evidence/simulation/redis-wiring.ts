@@ -3,7 +3,6 @@ import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { TagHistory, TagRegistry } from '../../../src/ports/tag-registry.ts';
 import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
-import { RedisFunctions } from '../../../src/stores/redis/function-library.ts';
 import { LedgerTurns } from '../../../src/stores/redis/ledger-turns.ts';
 import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { keyDirectory, RedisLink } from '../../../src/stores/redis/redis-link.ts';
@@ -43,16 +42,9 @@ export class RedisWiring implements SimulatedStore {
     // Every gateway has met the server while its clock was right: one that is ahead at the start would be believed.
     clocks.learn('', performance.now(), performance.now(), this.#server.storeMs);
     clocks.forget('');
-    const link = new RedisLink({
-      redis,
-      run: new RedisFunctions(redis).run,
-      shown: 'simulated',
-      commandTimeoutMs: COMMAND_TIMEOUT_MS,
-      clocks,
-      log: SILENT,
-    });
+    const link = new RedisLink({ redis, shown: 'simulated', timeoutMs: COMMAND_TIMEOUT_MS, clocks, log: SILENT });
     // The server does what time alone does.
-    const ledger = new LedgerTurns({ ...link.servers, clustered: false, catchUp: () => Promise.resolve() });
+    const ledger = new LedgerTurns(link, () => Promise.resolve());
     return {
       keys: keyDirectory(link),
       ledger,

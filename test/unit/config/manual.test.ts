@@ -9,7 +9,7 @@ import { ConfigFile, CreditPlanSchema, QuotaPlanSchema } from '../../../src/conf
 import type { SchemaNode } from '../../../src/domain/option-schema.ts';
 import { builtInProtocols } from '../../../src/engines/protocols/built-in.ts';
 import { currentPages } from '../../../src/manual.ts';
-import { LAYOUT as LAYOUT_VERSION } from '../../../src/stores/redis/server-checks.ts';
+import { LAYOUT as LAYOUT_VERSION } from '../../../src/stores/redis/server-health.ts';
 import { LAYOUT_KEY } from '../../../src/stores/redis/redis-keys.ts';
 import { SCHEMA } from '../../../src/stores/sqlite/schema.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';

@@ -200,7 +200,7 @@ describe('on Redis', () => {
     const known = JSON.parse((await client.hget(name, field))!) as object;
     await client.hset(name, field, JSON.stringify({ ...known, ...with_ }));
   };
-  const LIMITS = { used: FIELD.ofPeriod('team'), ofKey: FIELD.ofPeriod(`key:${key}`), ofLimited: FIELD.ofPeriod(`key:${limitedKey}`) };
+  const LIMITS = { used: FIELD.used, ofKey: FIELD.usedBy(key), ofLimited: FIELD.usedBy(limitedKey) };
   const PLANTED: readonly (readonly [name: string, plant: () => Promise<unknown>, expected: Expected])[] = [
     ['a character that no key has used', () => change(quota, LIMITS.used, { used: 999_999 }), { what: 'used', teamId: quota }],
     ['a character that only a key has used', () => change(quota, LIMITS.ofKey, { used: 999_999 }), { what: 'used', teamId: quota }],

@@ -1,6 +1,12 @@
 -- Admissions, in the order of checks of ports/ledger.ts: the caller, rates, windows; then the request takes its place; then its length,
 -- its glossary, and the characters of windows, key, tag, test keys and team. Answers have the form of `Admission`.
 
+-- What is open is answered again.
+local function open_again(text, plan)
+  local held = cjson.decode(text)
+  return { kind = 'admitted', characters = held.characters, untilMs = held.untilMs, plan = plan or nil }
+end
+
 -- What the key, and the settings of the tag, say about the caller. None of these changes anything.
 local function refused_caller(op, key, tag, now)
   if not key then
@@ -41,73 +47,69 @@ local function refused_caller(op, key, tag, now)
   end
 end
 
--- How long a refusal holds: the clock may be nearly a millisecond behind, and the key's expiry or another plan may come first.
-local function holds_for(wait, changes_at, now)
-  return max(0, min(wait, changes_at - now) - 1)
-end
-
--- The rates of a request in the order in which they are judged: { of, list, rate }.
-local function rates_of(team_key, team, op, key, tag)
-  local rates = { { of = 'team', list = team_key .. ':slots:team', rate = team.limits.requestsPerSecond } }
-  if key.limits.requestsPerSecond then
-    rates[2] = { of = 'key', list = team_key .. ':slots:key:' .. op.key, rate = key.limits.requestsPerSecond }
-  end
-  if tag and tag.requestsPerSecond then
-    rates[#rates + 1] = { of = 'tag', list = team_key .. ':slots:tag:' .. op.tag.name, rate = tag.requestsPerSecond }
-  end
-  return rates
-end
-
--- Whose limit it is; absent for the team's.
-local function whose(of)
-  return of ~= 'team' and of or nil
-end
-
-local function refused_by_rate(rates, changes_at, now)
-  for i = 1, #rates do
-    local one = rates[i]
-    local wait = wait_for_slot(one.list, one.rate, now)
-    if wait > 0 then
-      return { kind = 'rate_limited', limit = one.rate, retryAfterMs = wait, fullForMs = holds_for(wait, changes_at, now), of = whose(one.of) }
-    end
-  end
-end
-
--- The subjects of a request that have limits by minute to month, with what they have used: nil for none. A tag with settings is counted
--- without limits too, because its characters in the period come back by the same tickets.
-local function subjects_of(team_key, team, op, key, tag, now)
-  if not team.limits.windows and not key.limits.windows and not tag then
-    return nil
-  end
-  local subjects, fields = {}, {}
-  if team.limits.windows then
-    subjects[1] = windowed_subject('team', 'team', team.limits.windows)
-  end
-  if key.limits.windows then
-    subjects[#subjects + 1] = windowed_subject('key', 'key:' .. op.key, key.limits.windows)
+-- Whose limits a request is judged by, in this order: the team's, the key's, the tag's. `in_period` is what is used of `characters`. A tag
+-- with settings is counted in windows without limits too, because its characters in the period come back by the same tickets.
+local function subjects_of(team_key, op, team, key, use, tag)
+  local slots, of_team, of_key = team_key .. ':slots:team', team.limits, key.limits
+  local subjects = { { name = 'team', slots = slots, rate = of_team.requestsPerSecond, windows = of_team.windows } }
+  if of_key.requestsPerSecond or of_key.windows or of_key.characters then
+    local name = 'key:' .. op.key
+    subjects[2] = {
+      of = 'key', name = name, slots = team_key .. ':slots:' .. name,
+      rate = of_key.requestsPerSecond, windows = of_key.windows, characters = of_key.characters, in_period = use,
+    }
   end
   if tag then
-    subjects[#subjects + 1] = windowed_subject('tag', 'tag:' .. op.tag.name, tag.windows)
-  end
-  for i = 1, #subjects do
-    fields[i] = subjects[i].field
-  end
-  local stored = call('HMGET', team_key, unpack(fields))
-  for i = 1, #subjects do
-    open_windows(subjects[i], stored[i], now)
+    local name = 'tag:' .. op.tag.name
+    subjects[#subjects + 1] = {
+      of = 'tag', name = name, slots = team_key .. ':slots:' .. name,
+      rate = tag.requestsPerSecond, windows = tag.windows or {}, characters = tag.characters,
+    }
   end
   return subjects
 end
 
-local function refused_by_window(subjects, characters, changes_at, now, bounds)
-  for i = 1, subjects and #subjects or 0 do
-    local found = exceeded_window(subjects[i], characters, now, bounds)
+-- Those of them that are counted in windows, with what they have used; nil for none.
+local function windowed_of(team_key, subjects, number, now)
+  local windowed, fields
+  for i = 1, #subjects do
+    if subjects[i].windows then
+      windowed, fields = windowed or {}, fields or {}
+      windowed[#windowed + 1], fields[#fields + 1] = subjects[i], 'windows:' .. subjects[i].name
+    end
+  end
+  local stored = windowed and call('HMGET', team_key, unpack(fields))
+  for i = 1, windowed and #windowed or 0 do
+    open_windows(windowed[i], stored[i], number, now)
+  end
+  return windowed
+end
+
+-- How long a refusal holds: the clock may be nearly a millisecond behind, and the key's expiry or another plan may come first.
+local function holds_for(wait, period, key, now)
+  return max(0, min(wait, period.endMs - now, (key.limits.expiresAtMs or math.huge) - now) - 1)
+end
+
+local function refused_by_rate(subjects, period, key, now)
+  for i = 1, #subjects do
+    local one = subjects[i]
+    local wait = one.rate and wait_for_slot(one.slots, one.rate, now) or 0
+    if wait > 0 then
+      local full = holds_for(wait, period, key, now)
+      return { kind = 'rate_limited', limit = one.rate, retryAfterMs = wait, fullForMs = full, of = one.of }
+    end
+  end
+end
+
+local function refused_by_window(windowed, characters, period, key, now, bounds)
+  for i = 1, #windowed do
+    local found = exceeded_window(windowed[i], characters, now, bounds)
     if found then
       local wait = found.ends - now
       -- A release may give characters back at any time.
-      local full = found.counts == 'requests' and holds_for(wait, changes_at, now) or 0
+      local full = found.counts == 'requests' and holds_for(wait, period, key, now) or 0
       local window = { per = found.per, counts = found.counts }
-      return { kind = 'rate_limited', limit = found.limit, retryAfterMs = wait, fullForMs = full, of = whose(subjects[i].of), window = window }
+      return { kind = 'rate_limited', limit = found.limit, retryAfterMs = wait, fullForMs = full, of = windowed[i].of, window = window }
     end
   end
 end
@@ -118,14 +120,11 @@ local function dictionary_of(team_key, glossary)
   if not pairs_text then
     return nil, { kind = 'glossary_missing' }
   end
-  for _, by_base in ipairs({ false, true }) do
+  for _, by_base in ipairs({ false, glossary.byBase }) do
+    local form = by_base and '^[^-]+' or '.*'
     for source, target, dictionary in string.gmatch(pairs_text, '([^| ]+)|([^: ]+):([^ ]+)') do
-      if by_base and glossary.byBase then
-        source, target = string.match(source, '^[^-]+'), string.match(target, '^[^-]+')
-        if source == string.match(glossary.source, '^[^-]+') and target == string.match(glossary.target, '^[^-]+') then
-          return dictionary
-        end
-      elseif not by_base and source == glossary.source and target == glossary.target then
+      if string.match(source, form) == string.match(glossary.source, form)
+        and string.match(target, form) == string.match(glossary.target, form) then
         return dictionary
       end
     end
@@ -137,124 +136,72 @@ local function quota_exceeded(limit, ends, of, cap)
   return { kind = 'quota_exceeded', characterLimit = limit, overageCapMinor = cap or 0, periodEndMs = ends, of = of }
 end
 
--- What the request takes is more than what is left: by a window's whole number, the key's, the tag's, the allowance of test keys, or else
--- the team's quota or credit.
-local function refused_characters(account, op, subjects, characters, now, bounds)
-  for i = 1, subjects and #subjects or 0 do
-    local found = too_small_window(subjects[i], characters, now, bounds)
+-- The characters are more than a window's whole number, or than what is left of the key's or the tag's.
+local function refused_by_subject(subjects, windowed, characters, period_end, now, bounds)
+  for i = 1, windowed and #windowed or 0 do
+    local found = too_small_window(windowed[i], characters, now, bounds)
     if found then
-      local refusal = quota_exceeded(found.limit, found.ends, whose(subjects[i].of))
+      local refusal = quota_exceeded(found.limit, found.ends, windowed[i].of)
       refusal.window = { per = found.per, counts = found.counts }
       return refusal
     end
   end
-  local limits, ends, of_key, of_tests = account.team.limits, account.period.endMs, account.of_key, account.of_tests
-  local key_limit = account.key.limits.characters
-  if key_limit and of_key.used + of_key.held + characters > key_limit then
-    return quota_exceeded(key_limit, ends, 'key')
-  end
-  local tag_limit = account.tag and account.tag.characters
-  if tag_limit and account.of_tag.used + characters > tag_limit then
-    return quota_exceeded(tag_limit, ends, 'tag')
-  end
-  if account.uses_allowance then
-    if of_tests.used + of_tests.held + characters > limits.testAllowance then
-      return quota_exceeded(limits.testAllowance, ends, 'test_keys')
-    end
-  elseif limits.billing == 'quota' then
-    local charged = account.of_team.used + account.of_team.held - (of_tests and of_tests.used + of_tests.held or 0)
-    if charged + characters > limits.characterLimit + limits.overageCharacters then
-      return quota_exceeded(limits.characterLimit, ends, nil, limits.overageCapMinor)
-    end
-  else
-    local free, required = account.balance.micro - account.balance.held, account.price
-    if required > free then
-      local balance, needed = floor(free / MICRO_PER_MINOR), math.ceil(required / MICRO_PER_MINOR)
-      return { kind = 'credit_exhausted', balanceMinor = balance, requiredMinor = needed, currency = limits.currency }
+  for i = 1, #subjects do
+    local one = subjects[i]
+    if one.characters and one.in_period.used + (one.in_period.held or 0) + characters > one.characters then
+      return quota_exceeded(one.characters, period_end, one.of)
     end
   end
 end
 
--- Of several rates, the one with the fewest free slots.
-local function rate_standing(rates, now)
-  local nearest
-  for i = 1, #rates do
-    local one = rates[i]
-    local remaining = one.rate - slots_taken(one.list, one.rate, now)
-    if not nearest or remaining < nearest.remaining then
-      nearest = { limit = one.rate, remaining = remaining, of = whose(one.of) }
-    end
-  end
-  return nearest
-end
-
--- What is open is answered again.
-local function open_again(text, plan)
-  local held = cjson.decode(text)
-  return { kind = 'admitted', characters = held.characters, untilMs = held.untilMs, plan = plan or nil }
-end
-
--- A tag's characters in the period come back by the tickets of its windows, as those of windows do.
-local function write_tag_counter(writes, field, one)
-  write(writes, field, format('{"period":%d,"used":%d,"from":%d}', one.period, one.used, one.from), one)
-end
-
--- What is counted for whom the request's characters are judged, besides the team; most have none of it.
-local function open_account(team_key, op, team, period, key, tag, subjects, of_team, of_tests)
-  local number, limits = period.number, team.limits
-  local account = { team = team, period = period, key = key, tag = tag, price = 0 }
-  account.of_team = period_counter(team_key, 'count:team:period', of_team, number)
-  if key.limits.characters then
-    account.key_field = 'count:key:' .. op.key .. ':period'
-    account.of_key = period_counter(team_key, account.key_field, call('HGET', team_key, account.key_field), number)
-  end
-  account.uses_allowance = key.mode == 'test' and limits.testAllowance > 0
-  if of_tests or account.uses_allowance then
-    account.of_tests = period_counter(team_key, 'count:test keys:period', of_tests, number)
-  end
-  if tag then
-    account.tag_field = 'count:tag:' .. op.tag.name .. ':period'
-    local text = call('HGET', team_key, account.tag_field)
-    local one = text and take(team_key, account.tag_field, text)
-    account.of_tag = one and one.period == number and one or { period = number, used = 0, from = subjects[#subjects].tickets }
-  end
-  if limits.billing == 'credit' and op.reserve and not account.uses_allowance then
+-- What the request's characters are held of: the team's counter and the key's, of the former the allowance for test keys, or credit.
+local function account_of(team_key, op, limits, key, use, of_team)
+  local account = { of_team = of_team, of_key = use, uses_allowance = key.mode == 'test' and limits.testAllowance > 0, price = 0 }
+  if limits.billing == 'credit' and not account.uses_allowance then
     account.balance, account.price = take(team_key, 'balance', call('HGET', team_key, 'balance')), op.reserve * limits.minorPerMillion
   end
   return account
 end
 
--- Writes a reservation, and what it is held of.
-local function reserve(writes, account, op, subjects, now, lease)
-  local characters, price, ends = op.reserve, account.price, now + op.lease
-  account.of_team.held = account.of_team.held + characters
-  write_counter(writes, 'count:team:period', account.of_team)
-  -- What a key without a limit holds is counted when it gets one.
-  if account.of_key then
-    account.of_key.held = account.of_key.held + characters
-    write_counter(writes, account.key_field, account.of_key)
-  end
+-- They are more than what is left of the allowance, which is not of the quota, or of the team's quota or credit.
+local function refused_by_plan(account, limits, characters, period_end)
+  local of_team = account.of_team
+  local of_tests = of_team.testUsed and of_team.testUsed + of_team.testHeld or 0
   if account.uses_allowance then
-    account.of_tests.held = account.of_tests.held + characters
-    write_counter(writes, 'count:test keys:period', account.of_tests)
+    if of_tests + characters > limits.testAllowance then
+      return quota_exceeded(limits.testAllowance, period_end, 'test_keys')
+    end
+  elseif limits.billing == 'quota' then
+    if of_team.used + of_team.held - of_tests + characters > limits.characterLimit + limits.overageCharacters then
+      return quota_exceeded(limits.characterLimit, period_end, nil, limits.overageCapMinor)
+    end
+  else
+    local free = account.balance.micro - account.balance.held
+    if account.price > free then
+      local left, required = floor(free / MICRO_PER_MINOR), math.ceil(account.price / MICRO_PER_MINOR)
+      return { kind = 'credit_exhausted', balanceMinor = left, requiredMinor = required, currency = limits.currency }
+    end
   end
+end
+
+-- Writes a reservation, and what it is held of; the key's counter is written by the caller.
+local function reserve(writes, op, account, windowed, ends)
+  local of_team, characters, price, more = account.of_team, op.reserve, account.price, ''
+  local held = { keyId = op.key, characters = characters, priceMicro = price, period = of_team.period, untilMs = ends, tag = op.tag }
+  of_team.held, account.of_key.held = of_team.held + characters, account.of_key.held + characters
+  if account.uses_allowance then
+    of_team.testUsed, of_team.testHeld = of_team.testUsed or 0, (of_team.testHeld or 0) + characters
+    held.ofAllowance, more = true, ',"ofAllowance":true'
+  end
+  write_counter(writes, 'used', of_team)
   if price > 0 then
     account.balance.held = account.balance.held + price
     write_balance(writes, account.balance)
   end
-  if account.of_tag then
-    account.of_tag.used = account.of_tag.used + characters
-    write_tag_counter(writes, account.tag_field, account.of_tag)
-  end
-  local held = { keyId = op.key, characters = characters, priceMicro = price, period = account.period.number, untilMs = ends, tag = op.tag }
-  local more = ''
-  if account.uses_allowance then
-    held.ofAllowance, more = true, ',"ofAllowance":true'
-  end
-  if subjects then
+  if windowed then
     held.tickets = {}
-    for i = 1, #subjects do
-      held.tickets[subjects[i].name] = subjects[i].tickets
+    for i = 1, #windowed do
+      held.tickets[windowed[i].name] = windowed[i].tickets
     end
     more = more .. ',"tickets":' .. cjson.encode(held.tickets)
   end
@@ -263,77 +210,94 @@ local function reserve(writes, account, op, subjects, now, lease)
   end
   local shape = '{"keyId":"%s","characters":%d,"priceMicro":%d,"period":%d,"untilMs":%d%s}'
   write(writes, 'open:' .. op.id, format(shape, op.key, characters, price, held.period, ends, more), held)
-  if not lease or ends < decode(lease) then
-    write(writes, 'lease', format('%d', ends))
+end
+
+-- Of several rates, the one with the fewest free slots.
+local function rate_standing(subjects, now)
+  local nearest
+  for i = 1, #subjects do
+    local one = subjects[i]
+    local remaining = one.rate and one.rate - slots_taken(one.slots, one.rate, now)
+    if remaining and (not nearest or remaining < nearest.remaining) then
+      nearest = { limit = one.rate, remaining = remaining, of = one.of }
+    end
   end
+  return nearest
 end
 
 local function admit(team_key, op, moment)
   local now, bounds, used_field = moment.ms, moment.bounds, 'used:' .. op.key
-  local got = call('HMGET', team_key, 'team', 'period', 'lease', 'key:' .. op.key, used_field, 'count:team:period', 'open:' .. op.id,
-    op.tag and 'tag:' .. op.tag.name or '', 'count:test keys:period')
+  local got = call('HMGET', team_key, 'team', 'period', 'lease', 'open:' .. op.id, 'key:' .. op.key, used_field, 'used')
   if not got[1] then
     return { kind = 'key_unknown' }
   end
-  local team, period, key, tag = decode(got[1]), decode(got[2]), got[4] and decode(got[4]), got[8] and decode(got[8])
+  local team, period = decode(got[1]), decode(got[2])
   if period.endMs <= now or got[3] and decode(got[3]) <= now then
     return 'look'
   end
-  if got[7] and not op.check then
-    return open_again(got[7], op.plan and team.plan)
+  if got[4] and not op.check then
+    return open_again(got[4], op.plan and team.plan)
   end
+  local settings = op.tag and call('HGET', team_key, 'tag:' .. op.tag.name)
+  local key, tag = got[5] and decode(got[5]), settings and decode(settings)
   local refusal = refused_caller(op, key, tag, now)
   if refusal then
     return refusal
   end
-  local used = got[5] and tonumber(got[5]) > now and got[5] or moment.text
-  local rates = rates_of(team_key, team, op, key, tag)
-  local subjects = subjects_of(team_key, team, op, key, tag, now)
-  if subjects and not bounds then
-    return 'bounds'
+  local limits, number = team.limits, period.number
+  local use = counter_of(team_key, used_field, got[6], number)
+  local subjects = subjects_of(team_key, op, team, key, use, tag)
+  local windowed = windowed_of(team_key, subjects, number, now)
+  if windowed and not bounds then
+    return 'look'
   end
-  local changes_at = min(period.endMs, key.limits.expiresAtMs or math.huge)
-  refusal = refused_by_rate(rates, changes_at, now) or refused_by_window(subjects, op.reserve, changes_at, now, bounds)
+  local writes = { to = team_key }
+  use.atMs = max(use.atMs or 0, now)
+  refusal = refused_by_rate(subjects, period, key, now) or windowed and refused_by_window(windowed, op.reserve, period, key, now, bounds)
   if refusal or op.check then
-    call('HSET', team_key, used_field, used)
+    write_counter(writes, used_field, use)
+    call('HSET', team_key, unpack(writes))
     return refusal or 'admitted'
   end
 
   -- From here on the request has taken its place, whatever follows.
-  for i = 1, #rates do
-    take_slot(rates[i].list, rates[i].rate, moment, op.report)
-  end
-  local account = open_account(team_key, op, team, period, key, tag, subjects, got[6], got[9])
-  local answer, dictionary = nil, nil
-  local length = op.characters or op.reserve
-  if length and length > team.limits.maxCharactersPerRequest then
-    answer = { kind = 'text_too_long', maxCharacters = team.limits.maxCharactersPerRequest }
-  elseif op.reserve then
-    if op.glossary then
-      dictionary, answer = dictionary_of(team_key, op.glossary)
+  for i = 1, #subjects do
+    if subjects[i].rate then
+      take_slot(subjects[i].slots, subjects[i].rate, moment, op.report)
     end
-    answer = answer or refused_characters(account, op, subjects, op.reserve, now, bounds)
   end
-  local writes = { 'used:' .. op.key, used, to = team_key }
-  local reserves = op.reserve and not answer
-  for i = 1, subjects and #subjects or 0 do
-    count_in_windows(subjects[i], reserves and op.reserve or 0, now, bounds)
-    write(writes, subjects[i].field, written_windows(subjects[i]))
+  local length, reserves, answer, dictionary, account = op.characters or op.reserve, op.reserve, nil, nil, nil
+  if length and length > limits.maxCharactersPerRequest then
+    answer = { kind = 'text_too_long', maxCharacters = limits.maxCharactersPerRequest }
+  elseif reserves and op.glossary then
+    dictionary, answer = dictionary_of(team_key, op.glossary)
+  end
+  if reserves and not answer then
+    account = account_of(team_key, op, limits, key, use, counter_of(team_key, 'used', got[7], number))
+    answer = refused_by_subject(subjects, windowed, reserves, period.endMs, now, bounds)
+      or refused_by_plan(account, limits, reserves, period.endMs)
+  end
+  reserves = not answer and reserves
+  for i = 1, windowed and #windowed or 0 do
+    count_in_windows(windowed[i], reserves or 0, now, bounds)
+    write_windows(writes, windowed[i])
   end
   if reserves then
-    reserve(writes, account, op, subjects, now, got[3])
+    local ends = now + op.lease
+    reserve(writes, op, account, windowed, ends)
+    if not got[3] or ends < decode(got[3]) then
+      write(writes, 'lease', format('%d', ends))
+    end
   end
+  write_counter(writes, used_field, use)
   call('HSET', team_key, unpack(writes))
   if not answer and not dictionary and not op.report and not op.plan then
     return 'admitted'
   end
   answer = answer or { kind = 'admitted', dictionaryId = dictionary }
+  answer.plan = op.plan and team.plan or nil
   if op.report then
-    answer.rate = rate_standing(rates, now)
-    answer.windows = subjects and window_standings(subjects, now, bounds)
-  end
-  if op.plan then
-    answer.plan = team.plan
+    answer.rate, answer.windows = rate_standing(subjects, now), windowed and window_standings(windowed, now, bounds)
   end
   return answer
 end

@@ -17,24 +17,20 @@ local function turn(keys, args)
   local answers = {}
   for i = 1, #keys do
     -- What follows an operation that is sent again follows it then, too.
-    local ops, of_team, again = asked.teams[i], {}, nil
+    local ops, of_team = asked.teams[i], {}
     for j = 1, #ops do
-      if not again then
+      if of_team[j - 1] == 'look' then
+        of_team[j] = 'look'
+      else
         -- Data of one team that cannot be read is no matter of the others.
         local done, answer = pcall(ops[j].key and admit or settle, keys[i], ops[j], moment)
         of_team[j] = done and answer or { kind = 'failed', message = tostring(type(answer) == 'table' and answer.err or answer) }
-        again = (answer == 'look' or answer == 'bounds') and answer
-      else
-        of_team[j] = again
       end
     end
     answers[i] = of_team
   end
   return cjson.encode({ now = now, answers = answers })
 end
-
--- What the commands of a change need their key to be.
-local KIND_OF = { HSET = 'hash', HSETNX = 'hash', HDEL = 'hash', HINCRBY = 'hash', ZADD = 'zset', ZREM = 'zset', RPUSH = 'list' }
 
 -- KEYS[1]: the beginning of the keys that are named by how they go on. Writes only if each field has the text that is expected (false: it
 -- is not there), each hash that is named with a size has that many fields, and each key that is named is there.
@@ -60,13 +56,6 @@ local function change(keys, args)
   for _, name in ipairs(asked.present) do
     if redis.call('EXISTS', keys[1] .. name) == 0 then
       return answer('incomplete')
-    end
-  end
-  -- Nothing is written if something cannot be.
-  for _, one in ipairs(asked.write) do
-    local kind, found = KIND_OF[one[1]], redis.call('TYPE', keys[1] .. one[2]).ok
-    if kind and found ~= 'none' and found ~= kind then
-      error('WRONGTYPE ' .. keys[1] .. one[2] .. ' is a ' .. found)
     end
   end
   for _, one in ipairs(asked.write) do

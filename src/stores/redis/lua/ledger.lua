@@ -6,10 +6,12 @@
 --   team                  the registry's record: plan, limits, reference, a plan that waits
 --   period                the one that runs: number, startMs, endMs, anchorMs, and what was added to the balance and deducted in it
 --   balance               of a team on credit: micro, and what open reservations hold of it
---   key:ID                the registry's record of a key;  used:ID  when it was last used, in milliseconds
+--   used                  what the team has used and holds in the period of that number; of that, what is of the allowance for test keys
+--   key:ID                the registry's record of a key
+--   used:ID               what a key has used and holds in the period of that number, and when it was used last
 --   tag:NAME              the settings of a tag
---   count:WHO:period      what WHO (team, test keys, key:ID, tag:NAME) has used and holds in the period of that number
---   count:WHO:windows     the same by minute to month: requests that were admitted, characters that are charged or held
+--   windows:WHO           what WHO (team, key:ID, tag:NAME) has used by minute to month: requests that were admitted, characters that are
+--                         charged or held; of a tag in the period, too
 --   open:REQUEST          a reservation: key, characters, price, period, until when its lease lasts, and what it is counted in
 --   lease                 no lease ends before this moment
 --
@@ -97,17 +99,23 @@ local function time_of(asked)
   return now, now > asked.deadline or asked.deadline - now > HOUR_MS
 end
 
--- What is used and held in the period of this number. `requests` are those that were charged.
-local function period_counter(team_key, field, text, number)
+-- What the team, or a key, has used and holds in the period of this number. `requests` are those that were charged.
+local function counter_of(team_key, field, text, number)
   local one = text and take(team_key, field, text)
   if one and one.period == number then
     return one
   end
-  return { period = number, used = 0, held = 0, requests = 0 }
+  return { period = number, used = 0, held = 0, requests = 0, atMs = one and one.atMs }
 end
 
 local function write_counter(writes, field, one)
-  write(writes, field, format('{"period":%d,"used":%d,"held":%d,"requests":%d}', one.period, one.used, one.held, one.requests), one)
+  local form = '{"period":%d,"used":%d,"held":%d,"requests":%d}'
+  if one.atMs then
+    form = '{"period":%d,"used":%d,"held":%d,"requests":%d,"atMs":%d}'
+  elseif one.testUsed then
+    form = '{"period":%d,"used":%d,"held":%d,"requests":%d,"testUsed":%d,"testHeld":%d}'
+  end
+  write(writes, field, format(form, one.period, one.used, one.held, one.requests, one.atMs or one.testUsed, one.testHeld), one)
 end
 
 local function write_balance(writes, balance)

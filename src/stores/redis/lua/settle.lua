@@ -39,55 +39,48 @@ local function count_tag(team_key, tag, characters, moment)
   call('HSET', counts, name, format('%s %d %d', moment.day, (had or 0) + characters, (requests or 0) + 1))
 end
 
--- What is not charged comes back to the windows in which it was counted, and to the period of its tag.
-local function give_back(writes, held, characters, now)
+-- What is not charged comes back to the windows in which it was counted.
+local function give_back(writes, held, characters, number, now)
   for name, ticket in pairs(held.tickets) do
-    local subject = windowed_subject('team', name)
-    local of_period = string.sub(name, 1, 4) == 'tag:' and 'count:' .. name .. ':period'
-    local got = call('HMGET', writes.to, subject.field, of_period or '')
-    if got[1] then
-      open_windows(subject, got[1], now)
-      give_back_to_windows(subject, ticket, characters)
-      write(writes, subject.field, written_windows(subject))
-    end
-    local of_tag = got[2] and take(writes.to, of_period, got[2])
-    if of_tag and of_tag.period == held.period and ticket > of_tag.from then
-      of_tag.used = max(0, of_tag.used - characters)
-      write_tag_counter(writes, of_period, of_tag)
+    local text = call('HGET', writes.to, 'windows:' .. name)
+    if text then
+      local subject = { of = string.match(name, '^tag'), name = name }
+      open_windows(subject, text, number, now)
+      give_back_to_windows(subject, ticket, held.period, characters)
+      write_windows(writes, subject)
     end
   end
 end
 
+local function settle_counter(writes, field, one, reserved, charged, requests)
+  one.held, one.used, one.requests = one.held - reserved, one.used + charged, one.requests + requests
+  write_counter(writes, field, one)
+end
+
 local function settle(team_key, op, moment)
   local now, open = moment.ms, 'open:' .. (op.commit or op.release)
-  local got = call('HMGET', team_key, open, 'period', 'lease', 'count:team:period')
+  local got = call('HMGET', team_key, open, 'period', 'used')
   -- A team without a period is being deleted, and what it holds is charged to nobody.
   if not got[1] or not got[2] then
     return 'absent'
   end
-  local period = decode(got[2])
-  if period.endMs <= now or got[3] and decode(got[3]) <= now then
+  local held, period = take(team_key, open, got[1]), decode(got[2])
+  if period.endMs <= now or held.untilMs <= now then
     return 'look'
   end
-  local held = take(team_key, open, got[1])
   local reserved, charged, requests = held.characters, 0, 0
   if op.commit then
     charged, requests = min(op.characters or reserved, reserved), 1
   end
   local writes = { to = team_key }
-  local function settle_counter(field, text)
-    local one = period_counter(team_key, field, text, period.number)
-    -- A key without a limit of its own holds nothing (`reserve`).
-    one.held, one.used, one.requests = max(0, one.held - reserved), one.used + charged, one.requests + requests
-    write_counter(writes, field, one)
-  end
   if held.period == period.number then
-    local of_key = 'count:key:' .. held.keyId .. ':period'
-    settle_counter('count:team:period', got[4])
-    settle_counter(of_key, call('HGET', team_key, of_key))
+    local of_team, used_field = counter_of(team_key, 'used', got[3], held.period), 'used:' .. held.keyId
     if held.ofAllowance then
-      settle_counter('count:test keys:period', call('HGET', team_key, 'count:test keys:period'))
+      of_team.testUsed, of_team.testHeld = of_team.testUsed + charged, of_team.testHeld - reserved
     end
+    settle_counter(writes, 'used', of_team, reserved, charged, requests)
+    local of_key = counter_of(team_key, used_field, call('HGET', team_key, used_field), held.period)
+    settle_counter(writes, used_field, of_key, reserved, charged, requests)
   end
   -- The price of a character is a whole number.
   local micro = reserved > 0 and held.priceMicro / reserved * charged or 0
@@ -97,7 +90,7 @@ local function settle(team_key, op, moment)
     write_balance(writes, balance)
   end
   if held.tickets and charged < reserved then
-    give_back(writes, held, reserved - charged, now)
+    give_back(writes, held, reserved - charged, period.number, now)
   end
   if op.commit then
     count_day(team_key, held, charged, micro, moment)

@@ -1,28 +1,30 @@
 -- Limits by minute, hour, day, week and month: the rules of src/ledger/counter.ts. What a subject has used of them is
 -- { tickets, windows = { { per, startMs, endMs, from, requests, characters }, … } }: each request that is counted gets the next ticket,
 -- and a window counts those with a greater ticket than `from`, so that what comes back comes back only to where it was counted.
+-- A tag's `inPeriod`, { period, used, from }, is such a window that a period makes.
 -- Bounds come with the call, because Lua has no calendar: { minute = { startMs, endMs }, … }.
 
 local PERS = { 'minute', 'hour', 'day', 'week', 'month' }
 
--- A team, a key or a tag of a request, whose windows are limited.
-local function windowed_subject(of, name, limits)
-  return { of = of, name = name, field = 'count:' .. name .. ':windows', limits = limits or {} }
-end
-
--- `text`: as it is stored. The tickets of a tag begin with the time, because its settings come and go.
-local function open_windows(subject, text, now)
-  local counts = text and cjson.decode(text) or { tickets = subject.of == 'tag' and now or 0, windows = {} }
-  subject.tickets, subject.windows = counts.tickets, {}
-  for i = 1, #counts.windows do
-    subject.windows[counts.windows[i].per] = counts.windows[i]
+-- Opens what a subject { of, name, windows } has used, by `text` as it is stored; `windows` are its limits. The tickets of a tag begin
+-- with the time, because its settings come and go.
+local function open_windows(subject, text, number, now)
+  local is_tag = subject.of == 'tag'
+  local stored = text and cjson.decode(text) or { tickets = is_tag and now or 0, windows = {} }
+  subject.tickets, subject.counts = stored.tickets, {}
+  for i = 1, #stored.windows do
+    subject.counts[stored.windows[i].per] = stored.windows[i]
+  end
+  if is_tag then
+    local one = stored.inPeriod
+    subject.in_period = one and one.period == number and one or { period = number, used = 0, from = stored.tickets }
   end
 end
 
-local function written_windows(subject)
-  local list = {}
+local function write_windows(writes, subject)
+  local list, in_period = {}, ''
   for i = 1, #PERS do
-    local one = subject.windows[PERS[i]]
+    local one = subject.counts[PERS[i]]
     if one then
       list[#list + 1] = format(
         '{"per":"%s","startMs":%d,"endMs":%d,"from":%d,"requests":%d,"characters":%d}',
@@ -30,7 +32,12 @@ local function written_windows(subject)
       )
     end
   end
-  return format('{"tickets":%d,"windows":[%s]}', subject.tickets, table.concat(list, ','))
+  if subject.of == 'tag' then
+    local one = subject.in_period
+    in_period = format(',"inPeriod":{"period":%d,"used":%d,"from":%d}', one.period, one.used, one.from)
+  end
+  local text = format('{"tickets":%d,"windows":[%s]%s}', subject.tickets, table.concat(list, ','), in_period)
+  write(writes, 'windows:' .. subject.name, text)
 end
 
 -- The clock has stepped back by more than the window's length.
@@ -49,9 +56,9 @@ end
 -- are no matter of waiting (`too_small_window`).
 local function exceeded_window(subject, characters, now, bounds)
   local found
-  for i = 1, #subject.limits do
-    local limit = subject.limits[i]
-    local window = subject.windows[limit.per]
+  for i = 1, #subject.windows do
+    local limit = subject.windows[i]
+    local window = subject.counts[limit.per]
     if window and now < window.endMs then
       local counts
       if limit.requests and window.requests >= limit.requests then
@@ -70,10 +77,10 @@ local function exceeded_window(subject, characters, now, bounds)
 end
 
 local function too_small_window(subject, characters, now, bounds)
-  for i = 1, #subject.limits do
-    local limit = subject.limits[i]
+  for i = 1, #subject.windows do
+    local limit = subject.windows[i]
     if limit.characters and characters > limit.characters then
-      local ends = end_of_window(subject.windows[limit.per], limit.per, now, bounds)
+      local ends = end_of_window(subject.counts[limit.per], limit.per, now, bounds)
       return { per = limit.per, counts = 'characters', limit = limit.characters, ends = ends }
     end
   end
@@ -83,16 +90,16 @@ end
 local function count_in_windows(subject, characters, now, bounds)
   local before, limited = subject.tickets, {}
   subject.tickets = before + 1
-  for i = 1, #subject.limits do
-    limited[subject.limits[i].per] = true
+  for i = 1, #subject.windows do
+    limited[subject.windows[i].per] = true
   end
   for i = 1, #PERS do
     local per = PERS[i]
-    local window = subject.windows[per]
+    local window = subject.counts[per]
     if not window or now >= window.endMs then
       window = limited[per]
         and { per = per, startMs = bounds[per][1], endMs = bounds[per][2], from = before, requests = 0, characters = 0 }
-      subject.windows[per] = window or nil
+      subject.counts[per] = window or nil
     elseif is_far_before(window, now) then
       window.startMs, window.endMs = bounds[per][1], bounds[per][2]
     end
@@ -100,14 +107,21 @@ local function count_in_windows(subject, characters, now, bounds)
       window.requests, window.characters = window.requests + 1, window.characters + characters
     end
   end
+  if subject.of == 'tag' then
+    subject.in_period.used = subject.in_period.used + characters
+  end
 end
 
--- Characters of the request with this ticket are not charged after all.
-local function give_back_to_windows(subject, ticket, characters)
-  for _, window in pairs(subject.windows) do
+-- Characters of the request with this ticket, which was made in a period, are not charged after all.
+local function give_back_to_windows(subject, ticket, period, characters)
+  for _, window in pairs(subject.counts) do
     if ticket > window.from then
       window.characters = max(0, window.characters - characters)
     end
+  end
+  local one = subject.in_period
+  if one and one.period == period and ticket > one.from then
+    one.used = max(0, one.used - characters)
   end
 end
 
@@ -116,16 +130,16 @@ local function window_standings(subjects, now, bounds)
   local list = {}
   for i = 1, #subjects do
     local subject = subjects[i]
-    for j = 1, #subject.limits do
-      local limit = subject.limits[j]
-      local window = subject.windows[limit.per]
+    for j = 1, #subject.windows do
+      local limit = subject.windows[j]
+      local window = subject.counts[limit.per]
       local used = window and now < window.endMs and window or { requests = 0, characters = 0 }
       local reset = end_of_window(window, limit.per, now, bounds) - now
       for _, counts in ipairs({ 'requests', 'characters' }) do
         local most = limit[counts]
         if most then
-          local of = subject.of ~= 'team' and subject.of or nil
-          list[#list + 1] = { of = of, per = limit.per, counts = counts, limit = most, remaining = max(0, most - used[counts]), resetMs = reset }
+          local remaining = max(0, most - used[counts])
+          list[#list + 1] = { of = subject.of, per = limit.per, counts = counts, limit = most, remaining = remaining, resetMs = reset }
         end
       end
     end

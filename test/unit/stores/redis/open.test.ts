@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../../support/free-port.ts';
-import { LAYOUT } from '../../../../src/stores/redis/server-checks.ts';
+import { LAYOUT } from '../../../../src/stores/redis/server-health.ts';
 import { LAYOUT_KEY } from '../../../../src/stores/redis/redis-keys.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';
 import { redisOfFile } from '../../../support/redis-of-file.ts';

@@ -12,36 +12,17 @@ import { refusal, walk } from './fixture.ts';
 
 const { plainClient, redisServer } = redisOfFile();
 
+const HOST_A = { host: 'a', port: 1 };
+
 describe('a URL', () => {
   test.each([
-    ['redis://h', { kind: 'server', server: { host: 'h', port: 6379 }, database: 0, tls: false }],
-    ['redis://h:1/5', { kind: 'server', server: { host: 'h', port: 1 }, database: 5 }],
+    ['redis://h', { kind: 'server', hosts: [{ host: 'h', port: 6379 }], database: 0, tls: false }],
+    ['redis://h:1/5', { kind: 'server', hosts: [{ host: 'h', port: 1 }], database: 5 }],
     ['rediss://u:p%40w@h:1', { kind: 'server', username: 'u', password: 'p@w', tls: true, shown: 'rediss://h:1' }],
-    ['redis://:pw@[::1]:1', { kind: 'server', username: undefined, password: 'pw', server: { host: '::1', port: 1 } }],
-    [
-      'redis+cluster://a:1,b',
-      {
-        kind: 'cluster',
-        nodes: [
-          { host: 'a', port: 1 },
-          { host: 'b', port: 6379 },
-        ],
-        tls: false,
-      },
-    ],
+    ['redis://:pw@[::1]:1', { kind: 'server', username: undefined, password: 'pw', hosts: [{ host: '::1', port: 1 }] }],
+    ['redis+cluster://a:1,b', { kind: 'cluster', hosts: [HOST_A, { host: 'b', port: 6379 }], tls: false }],
     ['rediss+cluster://a:1', { kind: 'cluster', tls: true, shown: 'rediss+cluster://a:1' }],
-    [
-      'redis+sentinel://u:p@a,b:2/main/3',
-      {
-        kind: 'sentinel',
-        sentinels: [
-          { host: 'a', port: 26_379 },
-          { host: 'b', port: 2 },
-        ],
-        name: 'main',
-        database: 3,
-      },
-    ],
+    ['redis+sentinel://u:p@a:1,b/main/3', { kind: 'sentinel', hosts: [HOST_A, { host: 'b', port: 26_379 }], name: 'main', database: 3 }],
   ])('%s is parsed', (url, expected) => {
     expect(parseRedisUrl(url)).toMatchObject(expected);
   });

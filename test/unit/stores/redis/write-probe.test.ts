@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { probeKey, teamSlot } from '../../../../src/stores/redis/redis-keys.ts';
 import type { RedisLink } from '../../../../src/stores/redis/redis-link.ts';
-import { writeProbe } from '../../../../src/stores/redis/write-probe.ts';
+import { writeProbe } from '../../../../src/stores/redis/server-health.ts';
 import { emptyRedis } from '../../../support/redis-of-file.ts';
 
 const redis = emptyRedis();
