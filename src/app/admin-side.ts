@@ -12,6 +12,7 @@ import { Console } from '../console/console.ts';
 import type { ConsoleOidc } from '../console/console-route.ts';
 import { OidcAttempts } from '../console/oidc-attempts.ts';
 import { OidcProvider } from '../console/oidc-provider.ts';
+import { outcomesWith } from '../console/overview-figures.ts';
 import type { Overview } from '../console/overview-figures.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
 import type { OidcSettings } from '../domain/operator.ts';
@@ -72,10 +73,11 @@ function consoleOidc(side: OidcSide, { secrets, records }: Store, now: () => num
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
   const { operators, store, refusals, processes, config, docsUrl, log, nowMs, pluginStatuses } = options;
   const { teams, history, audit } = store;
+  const outcomeOf = outcomesWith(pluginStatuses);
   const newId = ulidSource(nowMs);
   const now = (): number => performance.now();
   const settings = { registry: store.tagSettings, most: () => config().limits.tags };
-  const overview = async (): Promise<Overview> => overviewOf(await processes.states(), config(), nowMs(), pluginStatuses);
+  const overview = async (): Promise<Overview> => overviewOf(await processes.states(), config(), nowMs(), outcomeOf);
   const context = new OperationContext({
     teams,
     plans: () => config().plans,

@@ -110,12 +110,7 @@ const BUSIEST_SHOWN = 10;
 const version = versionOf();
 
 /** `nowMs` is the wall clock. */
-export function overviewOf(
-  { expected, states }: ProcessStates,
-  config: Config,
-  nowMs: number,
-  pluginStatuses: Overview['pluginStatuses'],
-): Overview {
+export function overviewOf({ expected, states }: ProcessStates, config: Config, nowMs: number, outcomeOf: Overview['outcomeOf']): Overview {
   const steps = addUp(
     states.map((state) => state.steps),
     nowMs,
@@ -145,7 +140,7 @@ export function overviewOf(
     },
     engines: enginesOf(config, states),
     routing: config.routing,
-    pluginStatuses,
+    outcomeOf,
     plugins: mergeFigures(states),
     version,
     startedAtMs: nowMs - process.uptime() * 1000,

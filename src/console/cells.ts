@@ -112,7 +112,7 @@ function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string
     case 'money':
       return money(cell.minor, cell.currency);
     case 'below':
-      return html`${shown(cell.cell, { teams, keys }, nowMs)}<br /><span class="soft">${cell.below}</span>`;
+      return html`${shown(cell.cell, { teams, keys }, nowMs)}<br /><span class="soft">${withDays(cell.below)}</span>`;
     case 'bytes':
       return size(cell.bytes);
     case 'status':
@@ -126,6 +126,11 @@ function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string
     case 'changes':
       return changesText(cell);
   }
+}
+
+/** A day is not broken at its hyphens. */
+function withDays(text: string): Html {
+  return html`${text.split(/(\d{4}-\d\d-\d\d)/).map((part, index) => (index % 2 === 0 ? part : html`<time>${part}</time>`))}`;
 }
 
 /** The key's beginning and label, with a link to its page. */
@@ -169,12 +174,12 @@ function changeText(was: string | number | undefined, is: string | number | unde
 }
 
 /** Shorter ones than this fit. */
-const LONG_PATH = 24;
+const LONG_PATH = 20;
 
 /** A long path is continued on the next line behind a slash, not within a word. */
-function brokenAtSlashes(path: string): Html | string {
+export function brokenAtSlashes(path: string): Html | string {
   if (path.length < LONG_PATH) return path;
-  return html`${path.split(/(?<=\/)(?=.)/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`))}`;
+  return html`${path.split(/(?<=\/)(?=[^/])/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`))}`;
 }
 
 /** By id; teams that were deleted or cannot be read are missing. */

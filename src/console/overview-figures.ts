@@ -8,12 +8,6 @@ import type { ReplicaHealth } from '../ports/engine.ts';
 import type { NamedFigures } from '../ports/plugin.ts';
 import { decimal, duration } from './shown.ts';
 
-export interface OverviewEngine {
-  readonly name: string;
-  readonly protocol: string;
-  readonly replicas: readonly ReplicaHealth[];
-}
-
 export interface Overview {
   readonly nowMs: number;
   readonly stepMs: number;
@@ -31,11 +25,10 @@ export interface Overview {
   readonly draining: boolean;
   readonly store: StoreState;
   /** In the order of the configuration; at least one. */
-  readonly engines: readonly OverviewEngine[];
+  readonly engines: readonly { readonly name: string; readonly protocol: string; readonly replicas: readonly ReplicaHealth[] }[];
   /** The rules; `undefined`: all engines, in their order. */
   readonly routing: readonly RoutingRule[] | undefined;
-  /** The statuses of the problem codes that plugins add. */
-  readonly pluginStatuses: ReadonlyMap<string, number>;
+  readonly outcomeOf: OutcomeOf;
   readonly plugins: readonly NamedFigures[];
   readonly version: string;
   readonly startedAtMs: number;
@@ -57,8 +50,6 @@ interface StoreState {
 /** The outcome of a request, as far as colours distinguish it. */
 type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
 
-const OUTCOMES: readonly OutcomeKind[] = ['answered', 'refused', 'failed', 'left'];
-
 export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
   answered: 'Answered',
   refused: 'Refused (4xx)',
@@ -67,17 +58,22 @@ export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
 };
 
 /** `code` as in the access log: a problem's code, `ok` or `client_closed`. */
-export function outcomeOf(code: string, pluginStatuses: Overview['pluginStatuses']): OutcomeKind {
-  if (code === 'ok') return 'answered';
-  if (code === 'client_closed') return 'left';
-  const own = (problems as Readonly<Record<string, { readonly status: number }>>)[code]?.status;
-  return (own ?? pluginStatuses.get(code) ?? 500) < 500 ? 'refused' : 'failed';
+type OutcomeOf = (code: string) => OutcomeKind;
+
+/** With the statuses of the problem codes that plugins add. */
+export function outcomesWith(pluginStatuses: ReadonlyMap<string, number>): OutcomeOf {
+  return (code) => {
+    if (code === 'ok') return 'answered';
+    if (code === 'client_closed') return 'left';
+    const own = (problems as Readonly<Record<string, { readonly status: number }>>)[code]?.status;
+    return (own ?? pluginStatuses.get(code) ?? 500) < 500 ? 'refused' : 'failed';
+  };
 }
 
-/** Requests by outcome; a step without requests has zeros. */
-export function byOutcome({ requests }: StepFigures, pluginStatuses: Overview['pluginStatuses']): Readonly<Record<OutcomeKind, number>> {
+/** Requests by outcome, in the order of the labels; a step without requests has zeros. */
+export function byOutcome({ requests }: StepFigures, outcomeOf: OutcomeOf): Readonly<Record<OutcomeKind, number>> {
   const sums = { answered: 0, refused: 0, failed: 0, left: 0 };
-  for (const [code, count] of Object.entries(requests)) sums[outcomeOf(code, pluginStatuses)] += count;
+  for (const [code, count] of Object.entries(requests)) sums[outcomeOf(code)] += count;
   return sums;
 }
 
@@ -89,11 +85,11 @@ export interface Chart {
   readonly id: string;
   readonly title: string;
   readonly unit: string;
-  /** How the values are formatted: durations are in ms. */
-  readonly shown: 'numbers' | 'durations';
   /** Stacked areas, bars, or lines. */
   readonly form: 'stacked' | 'bars' | 'lines';
   readonly series: readonly Series[];
+  /** How the values are formatted: durations are in ms. */
+  readonly shown: 'numbers' | 'durations';
   /** The chart in a sentence, for screen readers. */
   readonly words: string;
 }
@@ -113,47 +109,37 @@ interface ChartData {
 }
 
 /** Without the current step: it is incomplete, and would look like a drop. */
-export function chartDataOf({ steps, stepMs, pluginStatuses }: Overview): ChartData {
+export function chartDataOf({ steps, stepMs, outcomeOf }: Overview): ChartData {
   const over = steps.slice(0, -1);
-  const perSecond = (value: number): number => value / (stepMs / 1000);
   const series = (label: string, of: (step: StepFigures) => number | null, id = idOf(label)): Series => ({
     id,
     label,
     values: over.map(of),
   });
-  const outcomes = over.map((step) => byOutcome(step, pluginStatuses));
-  const stacked = OUTCOMES.map((id) => ({ id, label: OUTCOME_LABELS[id], values: outcomes.map((sums) => perSecond(sums[id])) }));
-  const latencies = [series('p50', ({ p50Ms }) => p50Ms), series('p99', ({ p99Ms }) => p99Ms)];
-  const characters = [series('Characters', (step) => perSecond(step.characters))];
-  const failures = [series('Failed attempts', ({ engineFailures }) => engineFailures, 'engine-failures')];
-  const inFlight = [series('Requests', (step) => step.inFlight, 'in-flight')];
+  const perSecond = (value: number): number => value / (stepMs / 1000);
+  const stacked = Object.entries(OUTCOME_LABELS).map(([id, label]) =>
+    series(label, (step) => perSecond(byOutcome(step, outcomeOf)[id as OutcomeKind]), id),
+  );
   const charts = [
-    chartOf('Requests', 'per second', 'stacked', stacked),
-    chartOf('Latency', 'of requests', 'lines', latencies, 'durations'),
-    chartOf('Characters', 'per second', 'stacked', characters),
-    chartOf('Engine failures', 'attempts in 5 s', 'bars', failures),
-    chartOf('In flight', 'at the same time', 'lines', inFlight),
+    chart('Requests', 'per second', 'stacked', stacked),
+    chart('Latency', 'of requests', 'lines', [series('p50', ({ p50Ms }) => p50Ms), series('p99', ({ p99Ms }) => p99Ms)], 'durations'),
+    chart('Characters', 'per second', 'stacked', [series('Characters', ({ characters }) => perSecond(characters))]),
+    chart('Engine failures', 'attempts in 5 s', 'bars', [series('Failed attempts', (step) => step.engineFailures, 'engine-failures')]),
+    chart('In flight', 'at the same time', 'lines', [series('Requests', (step) => step.inFlight, 'in-flight')]),
   ];
   return { from: (over[0]?.atMs ?? 0) / 1000, step: stepMs / 1000, charts };
 }
 
-function chartOf(title: string, unit: string, form: Chart['form'], series: readonly Series[], shown: Chart['shown'] = 'numbers'): Chart {
-  const chart = { id: idOf(title), title, unit, shown, form, series };
-  return { ...chart, words: wordsOf(chart) };
+function chart(title: string, unit: string, form: Chart['form'], series: readonly Series[], shown: Chart['shown'] = 'numbers'): Chart {
+  const value = shown === 'durations' ? duration : decimal;
+  const parts = series.map(({ label, values }) => {
+    const known = values.filter((one) => one !== null);
+    const [latest, most] = [values.at(-1) ?? undefined, known.length === 0 ? undefined : Math.max(...known)];
+    return `${label}: latest ${latest === undefined ? 'nothing' : value(latest)}, highest ${most === undefined ? 'nothing' : value(most)}`;
+  });
+  return { id: idOf(title), title, unit, form, series, shown, words: `${title} ${unit}, the last 15 minutes. ${parts.join('. ')}.` };
 }
 
 function idOf(words: string): string {
   return words.toLowerCase().replaceAll(' ', '-');
-}
-
-function wordsOf({ title, unit, shown: kind, series }: Omit<Chart, 'words'>): string {
-  const shown = (value: number | null | undefined): string => {
-    if (value === null || value === undefined) return 'nothing';
-    return kind === 'durations' ? duration(value) : decimal(value);
-  };
-  const parts = series.map(({ label, values }) => {
-    const most = values.reduce<number | null>((max, value) => (value === null || (max !== null && max >= value) ? max : value), null);
-    return `${label}: latest ${shown(values.at(-1))}, highest ${shown(most)}`;
-  });
-  return `${title} ${unit}, the last 15 minutes. ${parts.join('. ')}.`;
 }

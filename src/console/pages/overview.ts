@@ -2,11 +2,11 @@
 // and tables; as a page, and in the parts that its script replaces.
 import { html, prose } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { Chart, Overview, OverviewEngine } from '../overview-figures.ts';
-import { chartDataOf, byOutcome, OUTCOME_LABELS, outcomeOf, requestsOf } from '../overview-figures.ts';
+import type { Chart, Overview } from '../overview-figures.ts';
+import { chartDataOf, byOutcome, OUTCOME_LABELS, requestsOf } from '../overview-figures.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { namesOf, teamLink, freeText, htmlTable, numeric } from '../cells.ts';
+import { brokenAtSlashes, namesOf, teamLink, freeText, htmlTable, numeric } from '../cells.ts';
 import type { TeamNames } from '../cells.ts';
 import { adviceFor, meaningOf } from '../../docs/engine-advice.ts';
 import { storeAdvice } from '../../domain/store-unavailable.ts';
@@ -100,7 +100,7 @@ function partsOf(overview: Overview, names: TeamNames) {
     state: stateList(overview),
     figures: figures(overview),
     outcomes: outcomes(overview),
-    engines: html`${engineTable(overview)} ${isRouted(overview) ? routingTable(overview) : ''}`,
+    engines: html`${engineTable(overview)} ${routingTable(overview)}`,
     busiest: busiest(overview, names),
     minutes: minutes(overview),
   };
@@ -108,10 +108,10 @@ function partsOf(overview: Overview, names: TeamNames) {
 
 type PartName = keyof ReturnType<typeof partsOf>;
 
-function figures({ lately, whole, inFlight, nowMs, pluginStatuses }: Overview): Html {
+function figures({ lately, whole, inFlight, nowMs, outcomeOf }: Overview): Html {
   const seconds = Math.max(1, (nowMs - lately.atMs) / 1000);
   const requests = requestsOf(lately);
-  const { answered, refused, failed } = byOutcome(lately, pluginStatuses);
+  const { answered, refused, failed } = byOutcome(lately, outcomeOf);
   const latency = lately.p50Ms === null || lately.p99Ms === null ? undefined : { p50: lately.p50Ms, p99: lately.p99Ms };
   return html`<dl class="tiles">
     ${tile('Requests', compact(requests / seconds), 'per second', `${count(requestsOf(whole))} in 15 min`)}
@@ -132,17 +132,17 @@ function tile(name: string, value: string, unit: string, more: string | undefine
 }
 
 /** Codes, most frequent first. */
-function outcomes({ whole, pluginStatuses }: Overview): Html {
+function outcomes({ whole, outcomeOf }: Overview): Html {
   const all = requestsOf(whole);
   if (all === 0) return html`<p class="soft">There were no requests in the last 15 minutes.</p>`;
-  const columns = ['Outcome', numeric('Requests'), numeric('Share')];
   const rows = Object.entries(whole.requests)
     .toSorted(([, a], [, b]) => b - a)
     .map(([code, requests]) => {
-      const outcome = outcomeOf(code, pluginStatuses);
+      const outcome = outcomeOf(code);
       const name = code === 'ok' || code === 'client_closed' ? OUTCOME_LABELS[outcome] : html`<code>${code}</code>`;
       return [html`<span class="dot ${outcome}"></span> ${name}`, count(requests), percentage(requests, all)];
     });
+  const columns = ['Outcome', numeric('Requests'), numeric('Share')];
   return htmlTable({ caption: 'Outcomes of the last 15 minutes', compact: true, columns, rows });
 }
 
@@ -150,88 +150,79 @@ function outcomes({ whole, pluginStatuses }: Overview): Html {
 function busiest({ busiest: { byRequests, byCharacters, uncounted }, processes }: Overview, names: TeamNames): Html {
   const where = processes.expected === 1 ? 'this gateway' : `the ${count(processes.expected)} workers of this gateway`;
   const more = uncounted === 0 ? '' : ` ${count(uncounted)} requests of further teams are not counted by team.`;
-  const table = (caption: string, teams: readonly TeamTraffic[]): Html =>
-    html`<h3>${caption}</h3>
-      ${htmlTable({
-        caption: `The busiest teams ${caption.toLowerCase()}`,
-        columns: BUSIEST_COLUMNS,
-        rows: teams.map(({ teamId, requests, unanswered, characters }) => [
-          teamLink(names, teamId),
-          count(requests),
-          count(unanswered),
-          count(characters),
-        ]),
-      })}`;
+  const columns = [freeText('Team'), ...['Requests', 'Not answered', 'Characters'].map(numeric)];
+  const list = (order: string, teams: readonly TeamTraffic[], none: string): Html => {
+    if (teams.length === 0) return html`<p class="soft">${none}</p>`;
+    const rows = teams.map(({ teamId, requests, unanswered, characters }) => [
+      teamLink(names, teamId),
+      ...[requests, unanswered, characters].map(count),
+    ]);
+    return html`<div>
+      <h3>By ${order}</h3>
+      ${htmlTable({ caption: `The busiest teams by ${order}`, columns, rows })}
+    </div>`;
+  };
   return html`<p class="soft">Requests that ended in the last 15 minutes, and the characters charged for them, by ${where}.${more}</p>
-    ${
-      byRequests.length === 0
-        ? html`<p class="soft">No team has sent a request.</p>`
-        : html`<div class="halves even">
-            <div>${table('By requests', byRequests)}</div>
-            <div>
-              ${byCharacters.length === 0 ? html`<p class="soft">No characters were charged.</p>` : table('By characters', byCharacters)}
-            </div>
-          </div>`
-    }`;
+    <div class="halves">
+      ${list('requests', byRequests, 'No team has sent a request.')}
+      ${byRequests.length === 0 ? undefined : list('characters', byCharacters, 'No characters were charged.')}
+    </div>`;
 }
 
-const BUSIEST_COLUMNS = [freeText('Team'), numeric('Requests'), numeric('Not answered'), numeric('Characters')];
+const MINUTE_FIGURES = ['Answered', 'Refused', 'Failed', 'Caller left', 'p50', 'p99', 'Characters', 'Engine failures', 'Most in flight'];
 
 /** The figures of the charts as a table, newest minute first. */
-function minutes({ minutes: all, pluginStatuses }: Overview): Html {
-  const numbers = ['Answered', 'Refused', 'Failed', 'Caller left', 'p50', 'p99', 'Characters', 'Engine failures', 'Most in flight'];
-  const columns = ['Minute from', ...numbers.map(numeric)];
+function minutes({ minutes: all, outcomeOf }: Overview): Html {
   const took = (ms: number | null): string => (ms === null ? '–' : duration(ms));
-  const rows = all.toReversed().map((minute) => {
-    const { answered, refused, failed, left } = byOutcome(minute, pluginStatuses);
-    return [
+  const rows = all
+    .toReversed()
+    .map((minute) => [
       clock(minute.atMs, 'minutes'),
-      ...[answered, refused, failed, left].map(count),
-      took(minute.p50Ms),
-      took(minute.p99Ms),
+      ...Object.values(byOutcome(minute, outcomeOf)).map(count),
+      ...[minute.p50Ms, minute.p99Ms].map(took),
       ...[minute.characters, minute.engineFailures, minute.inFlight].map(count),
-    ];
-  });
+    ]);
+  const columns = ['Minute from', ...MINUTE_FIGURES.map(numeric)];
   return htmlTable({ caption: 'The last 15 minutes, minute by minute', columns, rows });
 }
 
-type Mood = 'good' | 'warn' | 'bad' | 'idle';
-
 interface State {
-  readonly mood: Mood;
+  readonly mood: 'good' | 'warn' | 'bad' | 'idle';
   readonly words: string;
 }
 
-/** If its latest attempt succeeded and its latest failure is older than this. */
-const RECENT_MS = 60_000;
+function stateText({ mood, words }: State): Html {
+  return html`<span class="state ${mood}">${words}</span>`;
+}
 
-/** Gateway, store and engine, one line each. */
+/** Gateway, store, engines and plugins, one line each; the clock's only while it is wrong. */
 function stateList(overview: Overview): Html {
   const { processes, startedAtMs, nowMs, version, store, engines, plugins } = overview;
-  const workers = processes.expected > 1 ? `${processes.answering} of ${processes.expected} workers answer · ` : '';
+  const line = (name: string, state: State | undefined, ...more: readonly string[]): Html =>
+    html`<li>
+      <b>${name}</b> ${state && stateText(state)} <span class="soft">${more.filter((words) => words !== '').join(' · ')}</span>
+    </li>`;
+  const workers = processes.expected > 1 ? `${processes.answering} of ${processes.expected} workers answer` : '';
+  const { openSettlements: open, fault, clockStepMs: step } = store;
+  const settlements = open === 0 ? '' : `${count(open)} open ${open === 1 ? 'settlement' : 'settlements'}`;
+  const advice = fault === undefined ? undefined : storeAdvice(fault);
   return html`<ul class="states">
-    ${stateLine('Gateway', gatewayState(overview), `${workers}up ${span(nowMs - startedAtMs)} · version ${version}`)}
-    ${stateLine('Store', storeState(store), storeMore(store))} ${store.clockStepMs === undefined ? '' : clockLine(store.clockStepMs)}
-    ${engines.map((engine) => engineLine(engine, engines.length === 1))}
-    ${plugins.map(({ plugin, figures: shownFigures }) => html`<li><b>Plugin ${plugin}</b> <span class="soft">${shownFigures.map(figureText).join(' · ')}</span></li>`)}
+    ${line('Gateway', gatewayState(overview), workers, `up ${span(nowMs - startedAtMs)}`, `version ${version}`)}
+    ${line('Store', storeState(store), store.url, settlements, advice ?? '')}
+    ${step && line('Clock', { mood: 'bad', words: `wrong: ${span(Math.abs(step))} ${step > 0 ? 'ahead' : 'behind'}` }, CLOCK_ADVICE)}
+    ${engines.map(({ name, protocol, replicas }) =>
+      line(engines.length === 1 ? 'Engine' : `Engine ${name}`, engineState(replicas), protocol, howMany(replicas)),
+    )}
+    ${plugins.map(({ plugin, figures: shown }) => line(`Plugin ${plugin}`, undefined, ...shown.map(figureText)))}
   </ul>`;
 }
 
-/** With what to do, while there is a fault. */
-function storeMore({ url, openSettlements, fault }: Overview['store']): string {
-  const advice = fault === undefined ? undefined : storeAdvice(fault);
-  const open = openSettlements === 0 ? [] : [`${count(openSettlements)} open ${openSettlements === 1 ? 'settlement' : 'settlements'}`];
-  return [url, ...open, ...(advice === undefined ? [] : [advice])].join(' · ');
-}
+const CLOCK_ADVICE = 'requests are answered 503 until it is right, or accepted by “lingate store check --accept-clock”';
 
-/** Only shown while the clock is wrong. */
-function clockLine(stepMs: number): Html {
-  const words = `wrong: ${span(Math.abs(stepMs))} ${stepMs > 0 ? 'ahead' : 'behind'}`;
-  return stateLine(
-    'Clock',
-    { mood: 'bad', words },
-    'requests are answered 503 until it is right, or accepted by “lingate store check --accept-clock”',
-  );
+function howMany(replicas: readonly ReplicaHealth[]): string {
+  const failing = replicas.filter((replica) => stateOf(replica).mood === 'bad').length;
+  if (replicas.length === 1) return 'one replica';
+  return `${count(replicas.length)} replicas${failing === 0 ? '' : `, ${count(failing)} of them failing`}`;
 }
 
 function figureText(figure: PluginFigure): string {
@@ -239,60 +230,35 @@ function figureText(figure: PluginFigure): string {
   return `${figure.whole === 0 ? '–' : `${Math.round((100 * figure.part) / figure.whole)} %`} ${figure.name}`;
 }
 
-function engineLine({ name, protocol, replicas }: OverviewEngine, isOnly: boolean): Html {
-  const failing = replicas.filter((replica) => stateOf(replica).mood === 'bad').length;
-  const title = isOnly ? 'Engine' : `Engine ${name}`;
-  return stateLine(title, engineState(replicas), `${protocol} · ${howMany(replicas.length, failing)}`);
-}
-
 function engineTable({ engines }: Overview): Html {
   const several = engines.length > 1;
   const columns = [...(several ? ['Engine'] : []), 'Replica', 'State', 'Last failure', numeric('Usable'), numeric('Failed')];
   const rows = engines.flatMap(({ name, replicas }) =>
     replicas.map((replica) => {
-      const { url, usable, failed, lastFailure } = replica;
-      const last =
-        lastFailure === undefined
-          ? '–'
-          : html`${prose(meaningOf(lastFailure.failure))} (<code>${lastFailure.failure}</code>), ${span(lastFailure.agoMs)}
-            ago${whatToDo(replica)}`;
-      return [...(several ? [name] : []), html`<code>${url}</code>`, stateText(stateOf(replica)), last, count(usable), count(failed)];
+      const { url, usable, failed } = replica;
+      const address = html`<code>${brokenAtSlashes(url)}</code>`;
+      return [...(several ? [name] : []), address, stateText(stateOf(replica)), failureText(replica), count(usable), count(failed)];
     }),
   );
   const whose = several ? "The engines' replicas" : "The engine's replicas";
   return htmlTable({ caption: `${whose}, attempts since each process started`, columns, rows });
 }
 
-/** While the replica does not work: the sentence of `lingate engine check`. */
-function whatToDo(replica: ReplicaHealth): Html | undefined {
-  if (replica.lastFailure === undefined || stateOf(replica).mood !== 'bad') return undefined;
-  return html`<br /><span class="soft">${adviceFor(replica.lastFailure)}</span>`;
+/** While the replica does not work, with the sentence of `lingate engine check`. */
+function failureText(replica: ReplicaHealth): Html | string {
+  const { lastFailure: last } = replica;
+  if (last === undefined) return '–';
+  const advice = stateOf(replica).mood === 'bad' ? html`<br /><span class="soft">${adviceFor(last)}</span>` : undefined;
+  return html`${prose(meaningOf(last.failure))} (<code>${last.failure}</code>), ${span(last.agoMs)} ago${advice}`;
 }
 
-/** Rules may also decide who may use the only engine. */
-function isRouted({ engines, routing }: Overview): boolean {
-  return engines.length > 1 || routing !== undefined;
-}
-
-/** In the order in which the rules are tried. */
-function routingTable({ engines, routing }: Overview): Html {
+/** In the order in which the rules are tried; they may also decide who may use the only engine. */
+function routingTable({ engines, routing }: Overview): Html | undefined {
+  if (engines.length === 1 && routing === undefined) return undefined;
   const rules = routing ?? [{ engines: engines.map(({ name }) => name) }];
   const columns = ['Plans', 'Pairs', 'Engines, in their order'];
   const rows = rules.map(({ plans, pairs, engines: names }) => [plans?.join(', ') ?? 'all', pairs?.join(', ') ?? 'all', names.join(', ')]);
   return htmlTable({ caption: 'Routing: the first rule that matches a request decides', columns, rows });
-}
-
-function howMany(all: number, failing: number): string {
-  const number = all === 1 ? 'one replica' : `${count(all)} replicas`;
-  return failing === 0 || all === 1 ? number : `${number}, ${count(failing)} of them failing`;
-}
-
-function stateLine(name: string, state: State, more: string): Html {
-  return html`<li><b>${name}</b> ${stateText(state)} <span class="soft">${more}</span></li>`;
-}
-
-function stateText({ mood, words }: State): Html {
-  return html`<span class="state ${mood}">${words}</span>`;
 }
 
 function gatewayState({ processes, draining }: Overview): State {
@@ -318,6 +284,9 @@ function engineState(replicas: readonly ReplicaHealth[]): State {
   if (!moods.has('bad') && !moods.has('warn')) return moods.has('good') ? ANSWERS : UNUSED;
   return moods.has('good') || moods.has('warn') ? NOT_ALWAYS : FAILS;
 }
+
+/** A replica is said to answer if its latest attempt succeeded and its latest failure is older than this. */
+const RECENT_MS = 60_000;
 
 /** By the latest event, a success or a failure, unless the replica is set aside. */
 function stateOf({ usableAgoMs, lastFailure, asideMs, reached }: ReplicaHealth): State {
