@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import Type from 'typebox';
 import { definePlugin, nextTurn } from 'lingate';
 import type { PluginFigure, PluginMetric } from 'lingate';
-import { ProcessMemory, TextMemory } from './memory/text-memory.ts';
+import { TextMemory } from './memory/text-memory.ts';
 import { RedisMemory } from './memory/redis-memory.ts';
 import type { MemoryCounts } from './memory/text-memory.ts';
 
@@ -27,7 +27,6 @@ export default definePlugin({
   setup(options, host) {
     const now = (): number => performance.now();
     const ageMaxMs = options.seconds * 1000;
-    const own = new ProcessMemory({ bytesMax: options.bytes, ageMaxMs });
     const url = redisUrlOf(options.store);
     const shared =
       url === undefined
@@ -39,25 +38,17 @@ export default definePlugin({
             now,
             onAway: warning((message, fields) => host.warn(message, fields), now),
           });
-    const counts = { texts: { hit: 0, miss: 0, unavailable: 0 }, saved: 0 };
-    const memory = new TextMemory({
-      process: own,
-      shared,
-      ageMaxMs,
-      spared: options.charge === 'none',
-      counts,
-      now,
-      wallNow: () => Date.now(),
-    });
-    const dropping = setInterval(() => void own.dropUntil(now() - ageMaxMs, nextTurn), DROP_EVERY_MS).unref();
+    const spared = options.charge === 'none';
+    const memory = new TextMemory({ bytesMax: options.bytes, shared, ageMaxMs, spared, now, wallNow: () => Date.now() });
+    const dropping = setInterval(() => void memory.process.dropUntil(now() - ageMaxMs, nextTurn), DROP_EVERY_MS).unref();
     return {
       answers: (work) => memory.answer(work),
       async forget(teamId) {
         await memory.forget(teamId, nextTurn);
         return shared?.forget(teamId);
       },
-      metrics: metricsOf(counts, own),
-      figures: () => figuresOf(counts),
+      metrics: metricsOf(memory),
+      figures: () => figuresOf(memory.counts),
       close() {
         clearInterval(dropping);
         shared?.close();
@@ -66,7 +57,7 @@ export default definePlugin({
   },
 });
 
-function metricsOf(counts: MemoryCounts, own: ProcessMemory): readonly PluginMetric[] {
+function metricsOf({ counts, process: own }: TextMemory): readonly PluginMetric[] {
   return [
     {
       name: 'texts_total',

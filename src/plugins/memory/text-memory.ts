@@ -16,12 +16,12 @@ export interface MemoryCounts {
 }
 
 interface TextMemoryOptions {
-  readonly process: ProcessMemory;
+  /** Of what the process caches. */
+  readonly bytesMax: number;
   readonly shared: RedisMemory | undefined;
   readonly ageMaxMs: number;
   /** Whether hits are free. */
   readonly spared: boolean;
-  readonly counts: MemoryCounts;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly wallNow: () => number;
@@ -54,6 +54,8 @@ interface Search extends KnownTexts {
 }
 
 export class TextMemory {
+  readonly process: ProcessMemory;
+  readonly counts: MemoryCounts = { texts: { hit: 0, miss: 0, unavailable: 0 }, saved: 0 };
   readonly #options: TextMemoryOptions;
   /** Entries made before these times do not count, per team and for all. */
   readonly #forgottenAtMs = new Map<string, number>();
@@ -61,18 +63,19 @@ export class TextMemory {
 
   constructor(options: TextMemoryOptions) {
     this.#options = options;
+    this.process = new ProcessMemory(options);
   }
 
   answer(work: TextWork): KnownTexts | undefined | Promise<KnownTexts> {
     if (work.teamId === undefined) return undefined;
-    const { shared, process, now } = this.#options;
+    const { shared, now } = this.#options;
     const search = this.#searchFor(work, work.teamId);
     const { translations } = search;
     const nowMs = now();
     for (const engine of search.engines) {
       if (!translations.includes(undefined)) break;
       const keys = search.keysFor(engine);
-      for (const [i, key] of keys.entries()) if (key !== undefined) translations[i] ??= process.get(key, nowMs);
+      for (const [i, key] of keys.entries()) if (key !== undefined) translations[i] ??= this.process.get(key, nowMs);
     }
     return shared === undefined || !translations.includes(undefined) ? this.#found(search, 'miss') : this.#foundShared(search, shared);
   }
@@ -116,7 +119,7 @@ export class TextMemory {
       const madeAtMs = this.#madeAtMs(teamId, text);
       if (madeAtMs === undefined) continue;
       translations[i] = text.translation;
-      this.#options.process.set(key, { teamId, translation: text.translation, madeAtMs });
+      this.process.set(key, { teamId, translation: text.translation, madeAtMs });
     }
     return this.#found(search, 'miss');
   }
@@ -135,7 +138,7 @@ export class TextMemory {
 
   /** Counts; texts that were not found count as `without`. */
   #found(search: Search, without: Finding): KnownTexts {
-    const { counts } = this.#options;
+    const { counts } = this;
     for (const [i, translation] of search.translations.entries()) {
       counts.texts[translation === undefined ? without : 'hit']++;
       if (translation !== undefined) counts.saved += countCharacters(search.work.text[i]!);
@@ -149,7 +152,7 @@ export class TextMemory {
     // When the request started: whatever was forgotten since then also applies to it.
     const { startedAtMs } = work.x;
     if (!this.#counts(teamId, startedAtMs)) return;
-    const { shared, process, now, wallNow } = this.#options;
+    const { shared, now, wallNow } = this.#options;
     // Not when it is written: one that has forgotten the team must not use what was in
     // progress.
     const sharedAtMs = wallNow() - (now() - startedAtMs);
@@ -157,7 +160,7 @@ export class TextMemory {
     for (const [i, key] of open.entries()) {
       const translation = translations[i]!;
       if (key === undefined) continue;
-      process.set(key, { teamId, translation, madeAtMs: startedAtMs });
+      this.process.set(key, { teamId, translation, madeAtMs: startedAtMs });
       shared?.set(teamId, key, { translation, madeAtMs: sharedAtMs });
     }
   }
@@ -167,19 +170,14 @@ export class TextMemory {
     const nowMs = this.#options.now();
     if (teamId === undefined) {
       this.#allForgottenAtMs = nowMs;
-      this.#options.process.clear();
+      this.process.clear();
       return;
     }
     this.#forgottenAtMs.delete(teamId);
     this.#forgottenAtMs.set(teamId, nowMs);
     if (this.#forgottenAtMs.size > FORGOTTEN_MAX) this.#forgottenAtMs.delete(this.#forgottenAtMs.keys().next().value!);
-    await this.#options.process.dropTeam(teamId, pause);
+    await this.process.dropTeam(teamId, pause);
   }
-}
-
-interface ProcessMemoryOptions {
-  readonly bytesMax: number;
-  readonly ageMaxMs: number;
 }
 
 interface Remembered {
@@ -197,7 +195,7 @@ export class ProcessMemory {
   readonly #ageMaxMs: number;
   readonly #cache: LRUCache<TextKey, Remembered>;
 
-  constructor({ bytesMax, ageMaxMs }: ProcessMemoryOptions) {
+  constructor({ bytesMax, ageMaxMs }: Pick<TextMemoryOptions, 'bytesMax' | 'ageMaxMs'>) {
     this.#ageMaxMs = ageMaxMs;
     // A unit of a string takes one byte or two.
     const sizeCalculation = ({ translation }: Remembered): number => ENTRY_BYTES + 2 * translation.text.length;

@@ -4,9 +4,9 @@ import { passStages } from '../../../../src/domain/text-stages.ts';
 import type { TextWork } from '../../../../src/domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../../../../src/domain/translation-options.ts';
 import type { Translation, TranslationOptions } from '../../../../src/domain/translation-options.ts';
-import { ProcessMemory, TextMemory } from '../../../../src/plugins/memory/text-memory.ts';
+import { TextMemory } from '../../../../src/plugins/memory/text-memory.ts';
 import type { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
-import type { MemoryCounts } from '../../../../src/plugins/memory/text-memory.ts';
+import type { MemoryCounts, ProcessMemory } from '../../../../src/plugins/memory/text-memory.ts';
 
 export const OPTIONS: TranslationOptions = { ...NOTHING_CHOSEN, targetLang: 'DE' };
 export const AGE_MAX_MS = 60_000;
@@ -44,14 +44,12 @@ export function memoryScene({
   spared = true,
   bytesMax = 2 ** 24,
 }: { shared?: RedisMemory; spared?: boolean; bytesMax?: number } = {}) {
-  const counts: MemoryCounts = { texts: { hit: 0, miss: 0, unavailable: 0 }, saved: 0 };
   const now = (): number => scene.nowMs;
-  const own = new ProcessMemory({ bytesMax, ageMaxMs: AGE_MAX_MS });
-  const memory = new TextMemory({ process: own, shared, ageMaxMs: AGE_MAX_MS, spared, counts, now, wallNow: now });
+  const memory = new TextMemory({ bytesMax, shared, ageMaxMs: AGE_MAX_MS, spared, now, wallNow: now });
   const scene: MemoryScene & { version: string } = {
     memory,
-    own,
-    counts,
+    own: memory.process,
+    counts: memory.counts,
     version: '',
     nowMs: 1_000_000,
     async ask({ teamId = 'T', text, options = OPTIONS, engines = ['default'], expected = engines[0]!, answering = expected }) {
