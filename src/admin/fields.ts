@@ -1,6 +1,7 @@
 // The members that operations have in common: what they may be, and how people give them.
 import type { TSchema } from 'typebox';
 import {
+  limitedTwice,
   readWindowLimit,
   WINDOW_ENTRIES_MAX,
   WINDOW_NUMBER_MAX,
@@ -119,7 +120,6 @@ const asWindows: GivenAs = {
     const read = readWindowLimit(one);
     return 'fault' in read ? new Unreadable(read.fault) : read;
   },
-  joined: (entries) => joinedWindows(entries as readonly WindowLimit[]),
 };
 
 /** Limits by minute to month: a list, or texts such as `requests=600/minute`. */
@@ -131,24 +131,11 @@ export function windowListAs(more: GivenAs = {}) {
       description: 'What may be used in a minute, an hour, a day, a week or a month. Replaces the whole list.',
       given: { ...asWindows, ...more },
     }),
-    (entries) => twiceIn(entries) === undefined,
-    (entries) => `limits the ${twiceIn(entries as readonly WindowLimit[])} a second time`,
+    (entries) => limitedTwice(entries) === undefined,
+    (entries) => `limits the ${limitedTwice(entries as readonly WindowLimit[])} a second time`,
   );
 }
 export const windowList = windowListAs();
-
-function twiceIn(entries: readonly WindowLimit[]): string | undefined {
-  const all = entries.flatMap((one) => COUNTED.flatMap((name) => (one[name] === undefined ? [] : [`${name} of a ${one.per}`])));
-  return all.find((one, index) => all.indexOf(one) !== index);
-}
-
-/** One entry for each time; a number that is given twice is left to be found. */
-function joinedWindows(limits: readonly WindowLimit[]): readonly WindowLimit[] {
-  return limits.reduce<WindowLimit[]>((joined, limit) => {
-    const at = joined.findIndex(({ per, ...one }) => per === limit.per && Object.keys(limit).every((name) => !Object.hasOwn(one, name)));
-    return at === -1 ? [...joined, limit] : joined.toSpliced(at, 1, { ...joined[at]!, ...limit });
-  }, []);
-}
 
 /** As stores keep them. */
 export function windowsOf(limits: readonly WindowLimit[] | null | undefined): string | undefined {

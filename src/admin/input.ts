@@ -28,8 +28,6 @@ export interface GivenAs {
   readonly fallback?: string;
   /** From a text, or a list's entry. What it cannot read stays, or is refused in better words. */
   readonly fromText?: (text: string, nowMs: number) => unknown;
-  /** Joins the entries of a list that were read one by one. */
-  readonly joined?: (entries: readonly unknown[]) => unknown;
   /** Attributes of the field. */
   readonly attributes?: Readonly<Record<string, string | number>>;
   /** A flag of the command, and no parameter of the API; or the reverse. */
@@ -77,8 +75,7 @@ export function fieldsOf({ input }: Pick<AdminOperation, 'input'>): InputFields 
 export function valueOf(field: InputField, texts: readonly string[], nowMs: number): unknown {
   if (field.type !== 'array') return single(field, texts[0]!, nowMs);
   const entries = texts.map((text) => single({ ...field.items, given: { ...field.items?.given, ...field.given } }, text, nowMs));
-  const wrong = entries.find((entry) => entry instanceof Unreadable);
-  return wrong ?? field.given?.joined?.(entries) ?? entries;
+  return entries.find((entry) => entry instanceof Unreadable) ?? entries;
 }
 
 function single({ type, given }: InputField, text: string, nowMs: number): unknown {

@@ -4,7 +4,7 @@ import { isCurrency, MINOR_MAX } from '../domain/money.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
 import type { CreditPlan, Plan } from '../domain/plan.ts';
-import { judgeWindows, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX, WINDOWS } from '../domain/window-limits.ts';
+import { COUNTED, limitedTwice, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX, WINDOWS } from '../domain/window-limits.ts';
 import { Type } from '../domain/typebox.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { AdminSection } from './admin-schema.ts';
@@ -89,8 +89,8 @@ const planBase = {
   limits: Type.Optional(
     Type.Refine(
       Type.Array(WindowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX }),
-      (value) => 'value' in judgeWindows(value),
-      () => 'a list whose entries have requests, characters or both, and each number once for a time',
+      (value) => value.every((one) => COUNTED.some((name) => one[name] !== undefined)) && limitedTwice(value) === undefined,
+      () => 'must be a list whose entries have requests, characters or both, and each number once for a time',
     ),
   ),
 } satisfies Record<Exclude<keyof CreditPlan, 'billing' | 'credit_minor_per_million'>, TSchema>;

@@ -1,41 +1,24 @@
 // Limits by minute to month as operators give them: what is taken, what is refused with which words, and changes of some of them.
-import { describe, expect, test } from 'vitest';
-import { changedWindows, judgeWindows, readWindowLimit, windowTexts } from '../../../src/domain/window-limits.ts';
+import { expect, test } from 'vitest';
+import { changedWindows, limitedTwice, readWindowLimit, windowTexts } from '../../../src/domain/window-limits.ts';
 
-describe('a list', () => {
-  test.each([
-    [[{ per: 'minute', requests: 600 }], 'requests=600/minute'],
+test.each([
+  [
     [
-      [
-        { per: 'day', characters: 5 },
-        { per: 'day', requests: 1 },
-      ],
-      'requests=1/day characters=5/day',
+      { per: 'day', characters: 5 },
+      { per: 'day', requests: 1 },
+      { per: 'week', requests: 1 },
     ],
-  ])('%j is kept as "%s"', (given, value) => expect(judgeWindows(given)).toEqual({ value }));
-
-  test.each([
-    ['none', 'is not a list; write entries such as {"per": "minute", "requests": 600}', undefined],
-    [[], 'is empty; give at least one entry', undefined],
-    [Array.from({ length: 7 }, () => ({ per: 'day', requests: 1 })), 'has more than 6 entries', undefined],
-    [['day'], 'is not an entry such as {"per": "minute", "requests": 600}', 0],
-    [[{ per: 'second', requests: 1 }], 'has no per that is one of minute, hour, day, week, month', 0],
-    [[{ per: 'day' }], 'has neither requests nor characters', 0],
-    [[{ per: 'day', requests: 1, bytes: 2 }], 'has an unknown member; accepted are per, requests and characters', 0],
-    [[{ per: 'day', requests: 0 }], 'has requests that are not a whole number from 1 to 1000000000000', 0],
-    [[{ per: 'day', requests: 1, characters: 1.5 }], 'has characters that are not a whole number from 1 to 1000000000000', 0],
+    undefined,
+  ],
+  [
     [
-      [
-        { per: 'day', requests: 1 },
-        { per: 'day', requests: 2 },
-      ],
-      'limits the requests of a day a second time',
-      1,
+      { per: 'day', requests: 1, characters: 5 },
+      { per: 'day', requests: 2 },
     ],
-  ])('%j: %s', (given, fault, at) => {
-    expect(judgeWindows(given)).toEqual({ fault, ...(at === undefined ? {} : { at }) });
-  });
-});
+    'requests of a day',
+  ],
+] as const)('%j limits twice: %s', (given, twice) => expect(limitedTwice(given)).toBe(twice));
 
 test.each([
   ['requests=600/minute', { per: 'minute', requests: 600 }],
