@@ -112,7 +112,9 @@ function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string
     case 'money':
       return money(cell.minor, cell.currency);
     case 'below':
-      return html`${shown(cell.cell, { teams, keys }, nowMs)}<br /><span class="soft">${withDays(cell.below)}</span>`;
+      return html`${shown(cell.cell, { teams, keys }, nowMs)}<br /><span class="soft${cell.below.length < LONG ? ' short' : ''}"
+          >${cell.below}</span
+        >`;
     case 'bytes':
       return size(cell.bytes);
     case 'status':
@@ -126,11 +128,6 @@ function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string
     case 'changes':
       return changesText(cell);
   }
-}
-
-/** A day is not broken at its hyphens. */
-function withDays(text: string): Html {
-  return html`${text.split(/(\d{4}-\d\d-\d\d)/).map((part, index) => (index % 2 === 0 ? part : html`<time>${part}</time>`))}`;
 }
 
 /** The key's beginning and label, with a link to its page. */
@@ -173,12 +170,12 @@ function changeText(was: string | number | undefined, is: string | number | unde
   return html`<del>${was}</del> ${is === undefined ? undefined : html`<ins>${is}</ins>`}`;
 }
 
-/** Shorter ones than this fit. */
-const LONG_PATH = 20;
+/** Shorter texts than this fit into a line. */
+const LONG = 20;
 
 /** A long path is continued on the next line behind a slash, not within a word. */
 export function brokenAtSlashes(path: string): Html | string {
-  if (path.length < LONG_PATH) return path;
+  if (path.length < LONG) return path;
   return html`${path.split(/(?<=\/)(?=[^/])/).map((part, index) => (index === 0 ? part : html`<wbr />${part}`))}`;
 }
 
