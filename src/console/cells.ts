@@ -36,7 +36,8 @@ interface Around {
 export async function tableOf({ columns: all = [], none }: Listed, rows: readonly unknown[], around: Around): Promise<Html> {
   if (rows.length === 0) return html`<p class="soft">${none}</p>`;
   const { caption, context, nowMs, hidden = [], input = {}, leadsTo, change, most = rows.length, more } = around;
-  const columns = all.filter(({ only, head, when }) => only !== 'command' && !hidden.includes(head) && when?.(input as never) !== false);
+  const isAsked = ({ when }: (typeof all)[number]): boolean => when === undefined || when(input as never);
+  const columns = all.filter((one) => one.only !== 'command' && !hidden.includes(one.head) && isAsked(one));
   const cells = rows.slice(0, most).map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
   const known = await knownIn(cells.flat(), context);
   const linked = (row: unknown, text: Html | string): Html | string =>

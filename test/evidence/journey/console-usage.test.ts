@@ -76,6 +76,8 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
     const page = await read('/console/usage');
     expect(page).toMatch(new RegExp(`<option value="${MONTH}"\\s+selected>`));
     expect([...page.matchAll(/<option /g)]).toHaveLength(14);
+    const heads = [...page.matchAll(/scope="col"[^>]*>([^<]+)</g)].map(([, head]) => head);
+    expect(heads).toEqual(['Team', 'Reference', 'Characters', 'Requests', 'Plan']);
     const old = await read('/console/usage?month=2020-02');
     expect(old).toContain('There is no usage in 2020-02.');
     expect(old).toMatch(/<option value="2020-02"\s+selected>/);
