@@ -309,6 +309,14 @@ describe('on Redis', () => {
     expectFinding(await check(server.url), expected);
   });
 
+  test('nothing is found of a deletion that was interrupted once digests were removed', async () => {
+    const deleted = { teamId: quota, keepUsage: true, createdAtMs: 0, balanceMicro: 0, plan: 'p', limits: GENEROUS_QUOTA };
+    await client.hset(groupKey(quota), FIELD.deleted, JSON.stringify(deleted));
+    await client.hdel(groupKey(quota), FIELD.team, FIELD.period);
+    await client.del(digestKey(RICH.digest));
+    expect((await check(server.url)).findings).toEqual([]);
+  });
+
   test('nothing is reported wrongly while the store is in use', async () => {
     await client.flushdb();
     const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, commandTimeoutMs: 5000 }));
