@@ -31,8 +31,8 @@ export const TEXT_EDITS: readonly TextEdit[] = [
   {
     name: 'Lua: open reservations are not counted',
     file: `${LUA}/admit.lua`,
-    find: 'of_team.used + of_team.held - of_allowance',
-    replace: 'of_team.used - of_allowance',
+    find: 'of_team.used + of_team.held - of_tests',
+    replace: 'of_team.used - of_tests',
     part: 'quota',
   },
   {
@@ -52,7 +52,7 @@ export const TEXT_EDITS: readonly TextEdit[] = [
   {
     name: 'Lua: what was reserved in a period is charged to the next',
     file: `${LUA}/settle.lua`,
-    find: 'if held.period == number then',
+    find: 'if held.period == period.number then',
     replace: 'if true then',
     part: 'periods',
   },
