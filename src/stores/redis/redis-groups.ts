@@ -127,7 +127,7 @@ export class RedisGroups {
   async decide<T>(group: string, read: () => Promise<HashDraft>, decide: (draft: HashDraft, nowMs: number) => T | Promise<T>): Promise<T> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions++) {
       const draft = await read();
-      const result = await decide(draft, this.link.nowMs(group));
+      const result = await decide(draft, await this.link.time(group));
       if (!draft.isChanged) return result;
       const answer = await this.link.compare(group, draft);
       if (answer === 'incomplete') throw storeErrorOf(OVERDUE);

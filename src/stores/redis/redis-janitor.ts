@@ -118,13 +118,9 @@ export class RedisJanitor {
       if (readPeriod(period).endMs <= nowMs || Number(lease ?? Infinity) <= nowMs) await accounts.catchUp(teamId);
       return;
     }
-    // What an interrupted deletion has left to do, at last in the list of all teams, to which the team may be coming back.
-    const isThere = async (): Promise<boolean> => (await link.ask((redis) => redis.exists(base))) === 1;
+    // What an interrupted deletion has left to do, at last in the list of all teams.
     if (deleted && (JSON.parse(deleted) as DeletedTeam).erased !== true) await erasure.erase(teamId);
-    else if (!deleted && !(await isThere())) {
-      await index.remove(teamId);
-      if (await isThere()) await index.add(teamId);
-    }
+    else if (!deleted && (await link.ask((redis) => redis.exists(base))) === 0) await index.remove(teamId);
   }
 
   /** Periods that are no longer retained go, and what was charged in them; of a deleted team that has nothing else, all that is left. */

@@ -89,6 +89,12 @@ export class RedisLink {
     return 'slots' in this.redis ? (this.redis.slots[teamSlot(group)]?.[0] ?? '') : '';
   }
 
+  /** For what is decided and written: a server whose clock is not known since it was connected is asked first. */
+  async time(group: string): Promise<number> {
+    if (!this.clocks.isKnown(this.nodeOf(group))) await this.ask((redis) => this.clocks.read(redis));
+    return this.nowMs(group);
+  }
+
   /** The time of the server that holds a group. */
   nowMs(group: string): number {
     return this.clocks.nowAt(this.nodeOf(group));

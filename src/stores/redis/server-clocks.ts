@@ -95,8 +95,11 @@ export class ServerClocks {
 
   /** The time of a server that is believed; of one that is unknown, the store's. */
   nowAt(node: string): number {
-    const isKnown = this.given === undefined && this.#servers.get(node)?.isKnown === true;
-    return isKnown ? this.at(node, performance.now()) : this.nowMs();
+    return this.given === undefined && this.isKnown(node) ? this.at(node, performance.now()) : this.nowMs();
+  }
+
+  isKnown(node: string): boolean {
+    return this.given !== undefined || this.#servers.get(node)?.isKnown === true;
   }
 
   /** The server whose clock is furthest from the time that is believed. */

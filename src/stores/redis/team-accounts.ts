@@ -177,9 +177,9 @@ export function writeAccount(account: Account, draft: HashDraft, { settledKeys }
   const { heldCharacters, allowanceHeld, heldMicro } = account.standing();
   const putHeld = (field: string, held: number, ofTests = 0): void => {
     const counter = readCounter(draft.peek(field), counts.period.number);
-    const { testUsed = 0, testHeld = 0 } = counter;
-    if (counter.held === held && testHeld === ofTests) return;
-    draft.put(field, JSON.stringify({ ...counter, held, ...(testUsed + ofTests === 0 ? {} : { testUsed, testHeld: ofTests }) }));
+    const { testUsed = 0, testHeld = 0, ...rest } = counter;
+    if (rest.held === held && testHeld === ofTests) return;
+    draft.put(field, JSON.stringify({ ...rest, held, ...(testUsed + ofTests === 0 ? {} : { testUsed, testHeld: ofTests }) }));
   };
   if (account.isTeamChanged) draft.put(FIELD.team, teamText(team));
   if (account.isPeriodChanged) draft.put(FIELD.period, JSON.stringify(counts.period));

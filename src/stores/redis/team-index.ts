@@ -1,6 +1,6 @@
 // The list of all teams in order of creation, in a cluster slot of its own. Searching it is a scan.
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
-import { TEAMS_KEY } from './redis-keys.ts';
+import { groupKey, TEAMS_KEY } from './redis-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** How many teams are read at a time. */
@@ -19,8 +19,10 @@ export class TeamIndex {
     await this.#link.ask(() => this.#link.functions.run('list_team', [TEAMS_KEY], [teamId]));
   }
 
+  /** One of which nothing is left. It stays if it has come back meanwhile. */
   async remove(teamId: string): Promise<void> {
     await this.#link.ask((redis) => redis.zrem(TEAMS_KEY, teamId));
+    if ((await this.#link.ask((redis) => redis.exists(groupKey(teamId)))) === 1) await this.add(teamId);
   }
 
   /** All ids, so many at a time, also while some are removed. */

@@ -55,6 +55,12 @@ export function testKeysContract(it: AddStoreCase, subject: Subject): void {
     expect(await team.standing()).toMatchObject({ usedCharacters: 7, heldCharacters: 10, allowanceUsed: 7, allowanceHeld: 10 });
   });
 
+  withTests('what the end of a lease gives back counts for neither', TIGHT, async (team, tests) => {
+    await test(tests, 'hold lost 10 for 500; wait 500; held 0');
+    await live(team, 'fits 20');
+    await test(tests, 'fits 30');
+  });
+
   withTests(
     'with credit billing, test keys use no credit, nor does their reservation hold any',
     { ...PREPAID, testAllowance: 30, balanceMicro: 25_000 },

@@ -32,6 +32,9 @@ local function turn(keys, args)
   return cjson.encode({ now = now, answers = answers })
 end
 
+-- What the commands of a change need their key to be.
+local KIND_OF = { HSET = 'hash', HSETNX = 'hash', HDEL = 'hash', HINCRBY = 'hash', ZADD = 'zset', ZREM = 'zset', RPUSH = 'list' }
+
 -- KEYS[1]: the beginning of the keys that are named by how they go on. Writes only if each field has the text that is expected (false: it
 -- is not there), each hash that is named with a size has that many fields, and each key that is named is there.
 local function change(keys, args)
@@ -56,6 +59,13 @@ local function change(keys, args)
   for _, name in ipairs(asked.present) do
     if redis.call('EXISTS', keys[1] .. name) == 0 then
       return answer('incomplete')
+    end
+  end
+  -- Nothing is written if something cannot be.
+  for _, one in ipairs(asked.write) do
+    local kind, found = KIND_OF[one[1]], redis.call('TYPE', keys[1] .. one[2]).ok
+    if kind and found ~= 'none' and found ~= kind then
+      error('WRONGTYPE ' .. keys[1] .. one[2] .. ' is a ' .. found)
     end
   end
   for _, one in ipairs(asked.write) do

@@ -53,21 +53,23 @@ local function give_back(writes, held, characters, number, now)
 end
 
 local function settle_counter(writes, field, one, reserved, charged, requests)
-  one.held, one.used, one.requests = one.held - reserved, one.used + charged, one.requests + requests
+  one.held, one.used, one.requests = max(0, one.held - reserved), one.used + charged, one.requests + requests
   write_counter(writes, field, one)
 end
 
 local function settle(team_key, op, moment)
   local now, open = moment.ms, 'open:' .. (op.commit or op.release)
-  local got = call('HMGET', team_key, open, 'period', 'used')
+  local got = call('HMGET', team_key, open, 'period', 'used', 'lease')
   -- A team without a period is being deleted, and what it holds is charged to nobody.
   if not got[1] or not got[2] then
     return 'absent'
   end
-  local held, period = take(team_key, open, got[1]), decode(got[2])
-  if period.endMs <= now or held.untilMs <= now then
+  local period = decode(got[2])
+  -- What is due stays as it is until the driver has written it.
+  if period.endMs <= now or got[4] and decode(got[4]) <= now then
     return 'look'
   end
+  local held = take(team_key, open, got[1])
   local reserved, charged, requests = held.characters, 0, 0
   if op.commit then
     charged, requests = min(op.characters or reserved, reserved), 1
@@ -76,7 +78,7 @@ local function settle(team_key, op, moment)
   if held.period == period.number then
     local of_team, used_field = counter_of(team_key, 'used', got[3], held.period), 'used:' .. held.keyId
     if held.ofAllowance then
-      of_team.testUsed, of_team.testHeld = of_team.testUsed + charged, of_team.testHeld - reserved
+      of_team.testUsed, of_team.testHeld = (of_team.testUsed or 0) + charged, max(0, (of_team.testHeld or 0) - reserved)
     end
     settle_counter(writes, 'used', of_team, reserved, charged, requests)
     local of_key = counter_of(team_key, used_field, call('HGET', team_key, used_field), held.period)
