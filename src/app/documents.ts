@@ -7,7 +7,8 @@ import { abandonDocument, documentSteps, endedDocument, ownDocument, resultStep 
 import { collectUpload, holdFor, keepDocument, uploadStep, uploadSteps } from '../endpoints/document-uploads.ts';
 import { documentMetrics } from '../ops/metrics/gateway-metrics.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentServices } from '../ports/document-services.ts';
+import type { Refusal } from '../core/outcome.ts';
+import type { DocumentServices, ShownDocument } from '../ports/document-services.ts';
 import type { DocumentOptions } from '../ports/documents.ts';
 import { keyRefusal, removeDocument } from '../runtime/document-ledger.ts';
 import { letTextsGoFirst, limitedTransfers, watchBacklog } from '../runtime/document-load.ts';
@@ -127,15 +128,22 @@ function servicesFor(options: DocumentOptions, keys: DocumentKeys): DocumentServ
     hold: (x) => holdFor(x, options),
     uploadStep: (step) => uploadStep(options, step),
     collect: (x, bytesMax) => collectUpload(x, bytesMax, options),
-    create: (x, order) => keepDocument(x, order, options),
-    find: (x, documentId) => ownDocument(x, documentId, options),
-    ended: (x, documentId, withinMs) => endedDocument(x, documentId, withinMs, options),
-    abandon: (x, documentId) => abandonDocument(x, documentId, options),
+    create: async (x, order) => shown(await keepDocument(x, order, options)),
+    find: async (x, documentId) => shown(await ownDocument(x, documentId, options)),
+    ended: async (x, documentId, withinMs) => shown(await endedDocument(x, documentId, withinMs, options)),
+    abandon: async (x, documentId) => shown(await abandonDocument(x, documentId, options)),
     resultStep: (step) => resultStep(options, step),
     keyOf: (documentId) => keys.keyOf(documentId),
     linkTo: (document) => keys.linkTo(document),
     linked: (link) => keys.linked(link),
   };
+}
+
+/** Plugins see no more of a document than callers may. */
+function shown<Found extends ShownDocument | Refusal | undefined>(found: Found): Found | ShownDocument {
+  if (found === undefined || 'problem' in found) return found;
+  const { documentId, fileName, state, billed, code, detail } = found;
+  return { documentId, fileName, state, billed, code, detail };
 }
 
 export type RunningDocuments = ReturnType<typeof startDocuments>;

@@ -114,7 +114,8 @@ export class OperatorSide {
    */
   reload(next: Config): readonly string[] {
     for (const { urls } of next.engines) for (const url of urls) readEngineUrl(url);
-    const secrets = secretsOf(next, sourcesOf(next, process.env));
+    // Those of other sections are in force until a restart.
+    const secrets = secretsOf({ admin: next.admin }, sourcesOf(next, process.env));
     const { config: applied, waiting } = reloadOf(this.config, next);
     const usable = withUsableTls(this.config, applied, this.#options.log);
     this.#options.processes.replace(usable);

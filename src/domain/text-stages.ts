@@ -132,7 +132,7 @@ function answeredBy(plugin: string, known: KnownTexts, before: Passing): Passing
       if (engine !== undefined && text.length > 0) lessons.push(() => known.learn?.(found, engine));
       const rest = found.values();
       return before.back(
-        translations.map((one) => one ?? rest.next().value!),
+        Array.from(translations, (one) => one ?? rest.next().value!),
         engine,
       );
     },

@@ -210,6 +210,7 @@ export class DocumentWork {
     const { files } = this.#options;
     if (files === undefined) return undefined;
     const plan = await this.#plan();
+    if (this.#isLost) return LOST;
     if (typeof plan !== 'string') return this.#refused(plan);
     const { characters } = hold;
     const { released } = this.#claimed;

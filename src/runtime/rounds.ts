@@ -4,7 +4,7 @@ export class Rounds {
   #timer: NodeJS.Timeout;
   #running: Promise<void> | undefined;
 
-  /** `work` must not reject. */
+  /** `work` says itself what has failed. */
   constructor(everyMs: number, work: () => Promise<unknown>, firstMs = everyMs) {
     this.#work = work;
     const next = (ms: number): NodeJS.Timeout =>
@@ -17,7 +17,8 @@ export class Rounds {
 
   /** A round at once, or the one under way. */
   now(): Promise<void> {
-    this.#running ??= this.#work().then(() => void (this.#running = undefined));
+    const over = (): void => void (this.#running = undefined);
+    this.#running ??= this.#work().then(over, over);
     return this.#running;
   }
 
