@@ -1,53 +1,57 @@
 // The requests of a subject's last second, as counts by millisecond: exact at every instant for any rate, with at most 1,000
-// entries. As bytes they are small, because a store writes them with every admission.
+// entries. They are kept as they are stored, because a store writes them with every admission.
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
 
 /** How many were taken in a millisecond. */
-interface Entry {
-  atMs: number;
-  count: number;
+interface Taken {
+  readonly atMs: number;
+  readonly count: number;
 }
 
-/** Of an entry as it is stored: its count, and in the lowest ten bits how long before the newest it was. */
-const ENTRY_BYTES = 4;
-const AGES = 1024;
+/**
+ * An entry is how many slots were taken, and in its lowest ten bits how many milliseconds after the entry before: less than a second.
+ * More slots of a millisecond than one can have are in further entries.
+ */
+const GAPS = 1024;
+const COUNT_MAX = 63;
+const ENTRY_BYTES = Uint16Array.BYTES_PER_ELEMENT;
+const ENTRIES_AT_FIRST = 16;
 
 export class Slots {
-  /** Oldest first; none is a second older than the newest. */
-  readonly #entries: Entry[] = [];
-  /** How many there are; right after `take`, none of them is older than a second. To be read only. */
+  #entries: Uint16Array<ArrayBuffer>;
+  /** Those that count are from `#first` to before `#end`; what is before the first is forgotten, and so is its distance to it. */
+  #first = 0;
+  #end: number;
+  #oldestMs: number;
+  /** Stored beside `packed`. */
+  newestMs: number;
+  /** How many slots there are; right after `take`, none of them is older than a second. To be read only. */
   taken = 0;
-  /** Never empty, because drivers take an array without a buffer for null. */
-  #view = new DataView(new ArrayBuffer(8 * ENTRY_BYTES));
 
   constructor(packed: Uint8Array = new Uint8Array(), newestMs = 0) {
-    const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-    for (let at = 0; at + ENTRY_BYTES <= packed.length; at += ENTRY_BYTES) {
-      const entry = view.getUint32(at, true);
-      this.add(newestMs - (entry % AGES), Math.floor(entry / AGES));
+    this.#end = Math.floor(packed.length / ENTRY_BYTES);
+    // Never empty, because drivers take bytes without a buffer for null.
+    this.#entries = new Uint16Array(this.#end + ENTRIES_AT_FIRST);
+    new Uint8Array(this.#entries.buffer).set(packed.subarray(0, this.#end * ENTRY_BYTES));
+    this.#oldestMs = this.newestMs = newestMs;
+    for (let i = 0; i < this.#end; i++) {
+      this.taken += this.#countOf(i);
+      if (i > 0) this.#oldestMs -= this.#gapOf(i);
     }
   }
 
-  /** Stored beside `packed`; 0 if there are none. */
-  get newestMs(): number {
-    return this.#entries.at(-1)?.atMs ?? 0;
-  }
-
-  /** Valid until the next call. */
+  /** The stored form; valid until the next change. */
   packed(): Uint8Array {
-    const { newestMs } = this;
-    const { length } = this.#entries;
-    if (this.#view.byteLength < length * ENTRY_BYTES) this.#view = new DataView(new ArrayBuffer(2 * length * ENTRY_BYTES));
-    for (let i = 0; i < length; i++) {
-      const { atMs, count } = this.#entries[i]!;
-      this.#view.setUint32(i * ENTRY_BYTES, count * AGES + newestMs - atMs, true);
-    }
-    return new Uint8Array(this.#view.buffer, 0, length * ENTRY_BYTES);
+    return new Uint8Array(this.#entries.buffer, this.#first * ENTRY_BYTES, (this.#end - this.#first) * ENTRY_BYTES);
   }
 
-  /** Valid until the next change. */
-  entries(): readonly Readonly<Entry>[] {
-    return this.#entries;
+  /** Oldest first. */
+  entries(): readonly Taken[] {
+    let atMs = this.#oldestMs;
+    return Array.from(this.#entries.subarray(this.#first, this.#end), (_entry, i) => {
+      if (i > 0) atMs += this.#gapOf(this.#first + i);
+      return { atMs, count: this.#countOf(this.#first + i) };
+    });
   }
 
   /** How long until one more fits; 0 if it does now. Moves with the clock, but drops nothing: the clock may step back again. */
@@ -56,8 +60,9 @@ export class Slots {
     let over = this.taken - limit;
     if (over < 0) return 0;
     // The slot that must expire is the oldest one, unless the limit was lowered meanwhile.
-    const last = this.#entries.find(({ count }) => (over -= count) < 0)!;
-    return Math.max(0, last.atMs + RATE_WINDOW_MS - nowMs);
+    let [i, atMs] = [this.#first, this.#oldestMs];
+    while ((over -= this.#countOf(i)) >= 0) atMs += this.#gapOf(++i);
+    return Math.max(0, atMs + RATE_WINDOW_MS - nowMs);
   }
 
   take(nowMs: number): void {
@@ -67,22 +72,50 @@ export class Slots {
 
   /** Adds what was taken at a moment that is not before the newest, and drops what is older than a second then. */
   add(atMs: number, count: number): void {
-    while (this.#entries.length > 0 && atMs - this.#entries[0]!.atMs >= RATE_WINDOW_MS) this.taken -= this.#entries.shift()!.count;
-    const newest = this.#entries.at(-1);
-    if (newest?.atMs === atMs) newest.count += count;
-    else this.#entries.push({ atMs, count });
-    this.taken += count;
+    while (this.taken > 0 && atMs - this.#oldestMs >= RATE_WINDOW_MS) {
+      this.taken -= this.#countOf(this.#first++);
+      if (this.taken > 0) this.#oldestMs += this.#gapOf(this.#first);
+    }
+    for (let i = 0; i < count; i++) this.#addOne(atMs);
+  }
+
+  #addOne(atMs: number): void {
+    if (this.taken > 0 && atMs === this.newestMs && this.#countOf(this.#end - 1) < COUNT_MAX) this.#entries[this.#end - 1]! += GAPS;
+    else {
+      if (this.taken === 0) this.#oldestMs = this.newestMs = atMs;
+      if (this.#end === this.#entries.length) this.#makeRoom();
+      this.#entries[this.#end++] = GAPS + atMs - this.newestMs;
+      this.newestMs = atMs;
+    }
+    this.taken++;
+  }
+
+  #countOf(i: number): number {
+    return Math.floor(this.#entries[i]! / GAPS);
+  }
+
+  #gapOf(i: number): number {
+    return this.#entries[i]! % GAPS;
   }
 
   /** If the clock has stepped back, moves the slots back with it. */
   #moveBack(nowMs: number): void {
-    const byMs = this.newestMs - nowMs;
-    if (byMs > 0) for (const entry of this.#entries) entry.atMs -= byMs;
+    if (this.newestMs <= nowMs) return;
+    this.#oldestMs -= this.newestMs - nowMs;
+    this.newestMs = nowMs;
+  }
+
+  /** Moves the entries to the front, with as much room behind them. */
+  #makeRoom(): void {
+    const entries = this.#entries.subarray(this.#first, this.#end);
+    this.#entries = new Uint16Array(2 * entries.length + ENTRIES_AT_FIRST);
+    this.#entries.set(entries);
+    [this.#first, this.#end] = [0, entries.length];
   }
 }
 
 /** As a list of times has them. */
-export function slotsOf(entries: readonly Readonly<Entry>[]): Slots {
+export function slotsOf(entries: readonly Taken[]): Slots {
   const slots = new Slots();
   for (const { atMs, count } of entries) slots.add(atMs, count);
   return slots;

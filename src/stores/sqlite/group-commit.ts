@@ -1,13 +1,11 @@
 // Group commit: runs operations that arrive at about the same moment in one transaction, so that they share one fsync. A bug fails
 // only its own operation, a database fault fails all of them.
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Callbacks } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
-import { prepared } from './statements.ts';
-import type { Statements } from './statements.ts';
 import { databaseFaultOf, unavailable } from './store-fault.ts';
 import type { Cause } from './store-fault.ts';
 
@@ -203,26 +201,26 @@ export class GroupCommit {
   }
 }
 
-// IMMEDIATE, because a transaction that reads before it writes would fail midway if another process committed in between.
-const SQL = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT' };
-
 /** The transaction of one group. */
 class GroupTransaction {
   readonly #database: DatabaseSync;
   readonly #clock: Clock;
   readonly #behind: WriteBehind | undefined;
   readonly #log: Log;
-  readonly #sql: Statements<typeof SQL>;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
 
   constructor({ database, clock, log, behind }: GroupCommitOptions) {
     [this.#database, this.#clock, this.#log, this.#behind] = [database, clock, log, behind];
-    this.#sql = prepared(database, SQL);
+    // IMMEDIATE, because a transaction that reads before it writes would fail midway if another process committed in between.
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
   }
 
   /** `busy` means that nothing was begun, and that a retry may find the lock free. */
   begin(): Cause | undefined {
     try {
-      this.#sql.begin.run();
+      this.#begin.run();
       this.#behind?.begin();
       return undefined;
     } catch (error) {
@@ -242,7 +240,7 @@ class GroupTransaction {
         else entry.answer = entry.work(entry.asked, this.#clock.nowMs());
       }
       this.#behind?.flush();
-      this.#sql.commit.run();
+      this.#commit.run();
       return undefined;
     } catch (error) {
       this.#rollback();

@@ -2,12 +2,13 @@
 // deletions that were interrupted. None of it affects what anybody is answered.
 import { placeOf } from '../../core/error-place.ts';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
+import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
+import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/record-tags.ts';
-import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
+import { ERASING, NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
+import type { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
-import { prepared, tuples } from './statements.ts';
-import type { Statements } from './statements.ts';
 import type { TeamErasure } from './team-erasure.ts';
 
 const SWEEP_EVERY_MS = 2000;
@@ -17,34 +18,32 @@ const SWEEP_ON_MS = 20;
 const TEAMS_MAX = 48;
 const ROWS_MAX = 1024;
 
-const SQL = {
-  // Of idle teams, so that what they held is given back, and a period of theirs closed, without any request.
-  due: tuples<[teamId: string]>(`SELECT t.team_id FROM teams t WHERE t.erasure = ${NOT_ERASED} AND t.no IN (
-      SELECT team FROM accounts WHERE period_end_ms <= $now UNION SELECT team FROM operations WHERE until_ms <= $now)
-    LIMIT ${TEAMS_MAX}`),
-  // A period is dropped with its use; what it has moved goes into the balance before the next one.
-  old: tuples<[id: string, movedMicro: number]>(`SELECT id, value ->> 'addedMicro' - value ->> 'deductedMicro'
-      - (SELECT coalesce(sum(micro), 0) FROM usage u WHERE u.team = r.team AND u.period_no = CAST(r.id AS INTEGER)) FROM records r
-    WHERE r.team = ? AND r.kind = 'periods' AND value ->> 'endMs' < ? ORDER BY CAST(id AS INTEGER) LIMIT ${TEAMS_MAX}`),
-  openIn: 'SELECT 1 FROM operations WHERE team = ? AND period_no <= ? LIMIT 1',
-  moveOpening: 'UPDATE teams SET opening_micro = opening_micro + ? WHERE no = ?',
-  dropPeriod: "DELETE FROM records WHERE team = ? AND kind = 'periods' AND id = ?",
-  dropUse: `DELETE FROM usage WHERE (team, key, period_no, day) IN (SELECT team, key, period_no, day FROM usage u
-    WHERE u.team = ? AND u.day < ? AND u.period_no NOT IN (SELECT period_no FROM accounts a WHERE a.team = u.team)
-      AND NOT EXISTS (SELECT 1 FROM records r WHERE r.team = u.team AND r.kind = 'periods' AND r.id = CAST(u.period_no AS TEXT)) LIMIT ${ROWS_MAX})`,
-  teamsAfter: tuples<[no: number, teamId: string]>(`SELECT no, team_id FROM teams WHERE no > ? ORDER BY no LIMIT ${TEAMS_MAX}`),
-  eraseUseless: `UPDATE teams SET erasure = 1 WHERE no = $team AND erasure = ${ONLY_USAGE_LEFT}
-    AND NOT EXISTS (SELECT 1 FROM usage WHERE team = $team) AND NOT EXISTS (SELECT 1 FROM records WHERE team = $team AND kind = 'periods')`,
-};
+/** Idle ones, so that what they held is given back, and a period of theirs closed, without any request. */
+const DUE = `SELECT team_id FROM teams WHERE erasure = ${NOT_ERASED} AND no IN (
+    SELECT no FROM teams WHERE period ->> 'endMs' <= ?1 UNION SELECT team FROM operations WHERE until_ms <= ?1)
+  LIMIT ${TEAMS_MAX}`;
+/** A period is dropped with its use; what it has moved goes into the balance before the next one. */
+const OLD = `SELECT number, ended ->> 'addedMicro' - ended ->> 'deductedMicro'
+    - (SELECT coalesce(sum(micro), 0) FROM usage u WHERE u.team = p.team AND u.period_no = p.number) FROM periods p
+  WHERE p.team = ? AND ended ->> 'endMs' < ? ORDER BY number LIMIT ${TEAMS_MAX}`;
+const DROP_USE = `DELETE FROM usage WHERE (team, key, period_no, day) IN (SELECT team, key, period_no, day FROM usage u
+  WHERE u.team = ? AND u.day < ? AND u.period_no IS NOT (SELECT period ->> 'number' FROM teams t WHERE t.no = u.team)
+    AND NOT EXISTS (SELECT 1 FROM periods p WHERE p.team = u.team AND p.number = u.period_no) LIMIT ${ROWS_MAX})`;
+const ERASE_USELESS = `UPDATE teams SET erasure = ${ERASING} WHERE no = ? AND erasure = ${ONLY_USAGE_LEFT}
+  AND NOT EXISTS (SELECT 1 FROM usage WHERE team = no) AND NOT EXISTS (SELECT 1 FROM periods WHERE team = no)`;
 
-type Parts = Pick<SqliteParts, 'database' | 'clock' | 'log' | 'group' | 'accounts' | 'audit' | 'idempotency' | 'blobs' | 'historyDays'> & {
+type Parts = SqliteParts & {
   readonly records: RecordSpace;
+  readonly audit: RecordAudit;
+  readonly idempotency: IdempotencyRecords;
+  readonly blobs: SqliteBlobs;
+  /** How many days usage and audit entries are retained. */
+  readonly historyDays: number;
 };
 
 export class Janitor {
   readonly #parts: Parts;
   readonly #erasure: TeamErasure;
-  readonly #sql: Statements<typeof SQL>;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** All teams are looked at once a day for what the retention ends: the day, and the last team. */
@@ -53,7 +52,6 @@ export class Janitor {
   constructor(parts: Parts, erasure: TeamErasure) {
     this.#parts = parts;
     this.#erasure = erasure;
-    this.#sql = prepared(parts.database, SQL);
     this.#schedule(SWEEP_EVERY_MS);
   }
 
@@ -79,7 +77,7 @@ export class Janitor {
 
   /** One round, which only takes the write lock if there is something to do. Returns whether there is more. */
   async sweep(): Promise<boolean> {
-    const { clock, group, accounts, audit, idempotency, blobs, records, historyDays } = this.#parts;
+    const { sql, clock, group, accounts, audit, idempotency, blobs, records, historyDays } = this.#parts;
     // Nothing is ended or deleted by a wrong clock.
     if ((clock.stepMs ?? 0) !== 0) return false;
     if (this.#erasure.isDue()) await this.#erasure.finishAll();
@@ -87,10 +85,11 @@ export class Janitor {
     await idempotency.sweep();
     await audit.prune();
     const nowMs = clock.nowMs();
-    const due = this.#sql.due.all({ $now: nowMs });
+    const due = sql.rows<[teamId: string]>(DUE, nowMs);
     const today = dayOf(nowMs);
     if (this.#pass.day !== today) this.#pass = { day: today, after: 0 };
-    const teams = this.#sql.teamsAfter.all(this.#pass.after);
+    const after = `SELECT no, team_id FROM teams WHERE no > ? ORDER BY no LIMIT ${TEAMS_MAX}`;
+    const teams = sql.rows<[no: number, teamId: string]>(after, this.#pass.after);
     if (due.length === 0 && teams.length === 0) return false;
     for (const [, teamId] of teams) await pruneTags(records, teamId, today - historyDays, nowMs);
     await group.run((atMs) => {
@@ -103,15 +102,14 @@ export class Janitor {
 
   /** Drops what exceeds the retention. Returns false if there is more. */
   #retain(no: number, nowMs: number): boolean {
-    const { historyDays } = this.#parts;
-    const first = dayOf(nowMs) - historyDays;
-    for (const [number, movedMicro] of this.#sql.old.all(no, nowMs - historyDays * DAY_MS)) {
-      if (this.#sql.openIn.get(no, Number(number)) !== undefined) break;
-      this.#sql.moveOpening.run(movedMicro, no);
-      this.#sql.dropPeriod.run(no, number);
+    const { sql, historyDays } = this.#parts;
+    for (const [number, movedMicro] of sql.rows<[number: number, movedMicro: number]>(OLD, no, nowMs - historyDays * DAY_MS)) {
+      if (sql.row('SELECT 1 FROM operations WHERE team = ? AND period_no <= ? LIMIT 1', no, number) !== undefined) break;
+      sql.write('UPDATE teams SET opening_micro = opening_micro + ? WHERE no = ?', movedMicro, no);
+      sql.write('DELETE FROM periods WHERE team = ? AND number = ?', no, number);
     }
-    if (this.#sql.dropUse.run(no, first).changes === ROWS_MAX) return false;
-    this.#sql.eraseUseless.run({ $team: no });
+    if (sql.changes(DROP_USE, no, dayOf(nowMs) - historyDays) === ROWS_MAX) return false;
+    sql.write(ERASE_USELESS, no);
     return true;
   }
 }

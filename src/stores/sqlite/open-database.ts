@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreCreation } from '../../ports/store.ts';
 import { assertOurs, createTables, isEmpty } from './schema.ts';
+import type { Sql } from './sql.ts';
 import { databaseFaultOf, fileAt, storeFault, storeName } from './store-fault.ts';
 
 export type Durability = 'full' | 'normal';
@@ -141,7 +142,7 @@ function setPragmas(database: DatabaseSync, path: string, durability: Durability
  * Overwrites in the file what `work` deletes. Otherwise deleted content is only overwritten if that costs no extra page
  * (`FAST`): pages that are freed completely keep their content until they are reused.
  */
-export function securely<T>(database: DatabaseSync, work: () => T): T {
+export function securely<T>({ database }: Sql, work: () => T): T {
   database.exec('PRAGMA secure_delete = ON');
   try {
     return work();

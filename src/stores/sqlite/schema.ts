@@ -5,7 +5,7 @@ import { StoreError } from '../../domain/store-unavailable.ts';
 /** Marks the file as Lingate's ("LGAT"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x4c474154;
 /** `PRAGMA user_version` of a file with these tables. */
-export const SCHEMA = 35;
+export const SCHEMA = 36;
 
 /** States of a team's deletion: from the first on it does not exist; the last is a team of which only the usage is left. */
 export const NOT_ERASED = 0;
@@ -25,31 +25,37 @@ const WHOLE = 'BETWEEN 0 AND 9007199254740991';
 const TABLES = `
 PRAGMA application_id = ${APPLICATION_ID};
 CREATE TABLE teams (
-  no INTEGER PRIMARY KEY, team_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, reference TEXT,
+  no INTEGER PRIMARY KEY, team_id TEXT NOT NULL UNIQUE,
   -- The team as ports have it, but for its balance.
   record TEXT NOT NULL CHECK (json_valid(record)),
+  name TEXT NOT NULL AS (record ->> 'name') STORED, reference TEXT AS (record ->> 'reference') STORED,
+  -- The one that runs.
+  period TEXT CHECK (json_valid(period)),
   erasure INTEGER NOT NULL DEFAULT 0,
   -- The balance before the first period that is left.
   opening_micro INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX unfinished_erasures ON teams (no) WHERE erasure BETWEEN 1 AND 2;
+CREATE INDEX teams_by_end ON teams (period ->> 'endMs');
+-- Those that have ended.
+CREATE TABLE periods (
+  team INTEGER, number INTEGER, ended TEXT NOT NULL CHECK (json_valid(ended)), PRIMARY KEY (team, number)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE accounts (
   team INTEGER PRIMARY KEY, balance_micro INTEGER NOT NULL CHECK (balance_micro ${WHOLE}),
-  period_no INTEGER NOT NULL, period_start_ms INTEGER NOT NULL, period_end_ms INTEGER NOT NULL, anchor_ms INTEGER NOT NULL,
-  added_micro INTEGER NOT NULL DEFAULT 0, deducted_micro INTEGER NOT NULL DEFAULT 0,
+  -- In the period that runs.
   used_characters INTEGER NOT NULL CHECK (used_characters ${WHOLE}), allowance_used INTEGER NOT NULL CHECK (allowance_used ${WHOLE}),
-  window_newest_ms INTEGER NOT NULL DEFAULT 0, window BLOB NOT NULL DEFAULT x''
+  window_newest_ms INTEGER NOT NULL, window BLOB NOT NULL
 ) STRICT;
-CREATE INDEX accounts_by_end ON accounts (period_end_ms);
 CREATE TABLE keys (
-  no INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE, team INTEGER NOT NULL, digest TEXT UNIQUE, display TEXT NOT NULL, mode TEXT NOT NULL,
+  no INTEGER PRIMARY KEY, key_id TEXT NOT NULL UNIQUE, team INTEGER NOT NULL, digest TEXT UNIQUE,
   -- The key as ports have it; its status ignores expiry.
   record TEXT NOT NULL CHECK (json_valid(record))
 ) STRICT;
 CREATE INDEX keys_of_team ON keys (team);
 CREATE TABLE key_accounts (
-  team INTEGER, key INTEGER, last_used_at_ms INTEGER NOT NULL DEFAULT 0, window_newest_ms INTEGER NOT NULL DEFAULT 0,
-  window BLOB NOT NULL DEFAULT x'', PRIMARY KEY (team, key)
+  team INTEGER, key INTEGER, last_used_at_ms INTEGER NOT NULL, window_newest_ms INTEGER NOT NULL, window BLOB NOT NULL,
+  PRIMARY KEY (team, key)
 ) STRICT, WITHOUT ROWID;
 -- What was charged: all that is shown or invoiced is a sum of these.
 CREATE TABLE usage (
@@ -65,8 +71,8 @@ CREATE TABLE operations (
   period_no INTEGER NOT NULL, of_allowance INTEGER NOT NULL, tickets TEXT, tag TEXT, PRIMARY KEY (request_id, team)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_leases ON operations (team, until_ms);
--- Those of the record space; and of each team, as JSON, 'periods' that have ended, by number, 'changes' that are remembered, by id, and
--- 'windows', what subjects have used of their limits by minute to month.
+-- Those of the record space; and of each team, as JSON, 'changes' that are remembered, by id, and 'windows', what subjects have used
+-- of their limits by minute to month.
 CREATE TABLE records (
   team INTEGER, kind TEXT, id TEXT, value TEXT NOT NULL, PRIMARY KEY (team, kind, id)
 ) STRICT, WITHOUT ROWID;

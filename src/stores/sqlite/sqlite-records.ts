@@ -1,6 +1,5 @@
 // The record space in SQLite: a table for all records; a change is one operation of the group commit, with the audit entry and the
 // event that belong to it.
-import type { DatabaseSync } from 'node:sqlite';
 import { auditEntry, idBefore } from '../../domain/audit-entry.ts';
 import type { AuditedChange, Audited } from '../../domain/audit-entry.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
@@ -10,49 +9,37 @@ import { eventNames, eventWrites } from '../records/event-record.ts';
 import { auditWrites } from '../records/record-audit.ts';
 import { securely } from './open-database.ts';
 import { NOT_ERASED, SHARED } from './schema.ts';
+import type { Sql } from './sql.ts';
 import type { OpenAccount } from './sqlite-accounts.ts';
+import type { SqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
-import { prepared, tuples } from './statements.ts';
-import type { Statements } from './statements.ts';
 import { looked, unavailable } from './store-fault.ts';
 
-const SQL = {
-  one: tuples<[value: string]>('SELECT value FROM records WHERE team = ? AND kind = ? AND id = ?'),
-  list: tuples<[id: string, value: string]>('SELECT id, value FROM records WHERE team = ? AND kind = ?'),
-  page: tuples<[id: string]>('SELECT id FROM records WHERE team = ? AND kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?'),
-  lastEntry: tuples<[string | null]>(`SELECT max(id) FROM records WHERE team = ${SHARED} AND kind = 'audit' AND id < ?`),
-  put: 'INSERT OR REPLACE INTO records (team, kind, id, value) VALUES (?, ?, ?, ?)',
-  remove: 'DELETE FROM records WHERE team = ? AND kind = ? AND id = ?',
-  group: tuples<[teamId: string]>(`SELECT t.team_id FROM records r JOIN teams t ON t.no = r.team AND t.erasure = ${NOT_ERASED}
-    WHERE r.kind = ? AND r.id = ?`),
-  teamOf: tuples<[teamId: string]>(
-    `SELECT t.team_id FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.key_id = ?`,
-  ),
-  changeKey: 'UPDATE keys SET record = ? WHERE key_id = ?',
-};
+const NAMED = 'WHERE team = ? AND kind = ? AND id = ?';
+const PUT = 'INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)';
 
 type Written = Omit<GroupChange<unknown>, 'result'>;
 
 /** Records, events and audit entries, within the transaction of whatever causes them. */
 export class SharedWrites {
-  readonly #sql: Statements<typeof SQL>;
-  readonly #database: DatabaseSync;
+  readonly #sql: Sql;
 
-  constructor(database: DatabaseSync) {
-    this.#sql = prepared(database, SQL);
-    this.#database = database;
+  constructor(sql: Sql) {
+    this.#sql = sql;
   }
 
   value(team: number, { table, id }: RecordName): string | undefined {
-    return this.#sql.one.get(team, table, id)?.[0];
+    return this.#sql.row<[value: string]>(`SELECT value FROM records ${NAMED}`, team, table, id)?.[0];
   }
 
   write(team: number, { remove = [], unindex = [], put = [], index = [] }: Written): void {
+    const sql = this.#sql;
     const removed = [...remove.map(({ table, id }) => [table, id] as const), ...unindex.map((entry) => [entry.index, entry.id] as const)];
+    const removeAll = (): void => removed.forEach(([kind, id]) => sql.write(`DELETE FROM records ${NAMED}`, team, kind, id));
     // It may be about a team that is being deleted.
-    if (removed.length > 0) securely(this.#database, () => removed.forEach(([kind, id]) => this.#sql.remove.run(team, kind, id)));
-    for (const { table, id, value } of put) this.#sql.put.run(team, table, id, value);
-    for (const entry of index) this.#sql.put.run(team, entry.index, entry.id, '');
+    if (removed.length > 0) securely(sql, removeAll);
+    for (const { table, id, value } of put) sql.write(PUT, team, table, id, value);
+    for (const entry of index) sql.write(PUT, team, entry.index, entry.id, '');
   }
 
   event(teamId: string, event: NewEvent, nowMs: number): void {
@@ -61,25 +48,25 @@ export class SharedWrites {
   }
 
   audit(by: Audited, change: AuditedChange, nowMs: number): void {
-    const [last] = this.#sql.lastEntry.get(idBefore(nowMs + 1))!;
+    const newest = `SELECT max(id) FROM records WHERE team = ${SHARED} AND kind = 'audit' AND id < ?`;
+    const [last] = this.#sql.row<[string | null]>(newest, idBefore(nowMs + 1))!;
     this.write(SHARED, auditWrites(auditEntry(by, change, nowMs, last ?? undefined)));
   }
 }
 
-type Parts = Pick<SqliteParts, 'database' | 'path' | 'group' | 'accounts' | 'blobs' | 'writes' | 'numberOf'>;
-
-export function sqliteRecords({ database, path, group, accounts, blobs, writes, numberOf }: Parts): RecordSpace {
-  const sql = prepared(database, SQL);
-  const teamNo = (teamId: string): number | undefined => (teamId === SHARED_RECORDS ? SHARED : numberOf(teamId));
+export function sqliteRecords({ sql, path, group, accounts, writes }: SqliteParts, blobs: SqliteBlobs): RecordSpace {
+  const teamNo = (teamId: string): number | undefined => (teamId === SHARED_RECORDS ? SHARED : accounts.numberOf(teamId));
 
   /** Stored without whether it has expired. */
   const putKey = ({ account, rows }: OpenAccount, { record, digest }: KeyWrite): void => {
     const { lastUsedAtMs: _used, ...rest } = record;
     const stored = { ...rest, status: record.status === 'expired' ? ('active' as const) : record.status };
-    if (digest === undefined) sql.changeKey.run(JSON.stringify(stored), record.keyId);
+    if (digest === undefined) sql.write('UPDATE keys SET record = ? WHERE key_id = ?', JSON.stringify(stored), record.keyId);
     else rows.addKey(stored, digest);
     account.key(record.keyId)?.setRecord({ ...stored, lastUsedAtMs: undefined });
   };
+  const teamIn = (from: string, value: string): string | undefined =>
+    sql.row<[teamId: string]>(`SELECT t.team_id FROM ${from} AND t.erasure = ${NOT_ERASED}`, value)?.[0];
 
   return {
     prepare: (teamId, all) => blobs.prepare(teamId, all),
@@ -93,13 +80,15 @@ export function sqliteRecords({ database, path, group, accounts, blobs, writes, 
     list: (teamId, table) =>
       group.run(() => {
         const team = teamNo(teamId);
-        return new Map(team === undefined ? [] : sql.list.all(team, table));
+        const all = 'SELECT id, value FROM records WHERE team = ? AND kind = ?';
+        return new Map(team === undefined ? [] : sql.rows<[id: string, value: string]>(all, team, table));
       }),
     /** Sees what is committed, and needs no lock: the janitor looks often. */
     page: async (teamId, { index, from, below, limit }) =>
       looked(path, () => {
         const team = teamNo(teamId);
-        return team === undefined ? [] : sql.page.all(team, index, from, below, limit).map(([id]) => id);
+        const some = 'SELECT id FROM records WHERE team = ? AND kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?';
+        return team === undefined ? [] : sql.rows<[id: string]>(some, team, index, from, below, limit).map(([id]) => id);
       }),
     async change<Result>(teamId: string, names: readonly RecordName[], decide: DecideChange<Result>, keyId?: string) {
       let detaches = false;
@@ -127,7 +116,9 @@ export function sqliteRecords({ database, path, group, accounts, blobs, writes, 
       if (detaches) void blobs.clear();
       return answer;
     },
-    teamOf: (keyId) => group.run(() => sql.teamOf.get(keyId)?.[0]),
-    groupOf: ({ table, id }) => group.run(() => sql.group.get(table, id)?.[0]),
+    teamOf: (keyId) => group.run(() => teamIn('keys k JOIN teams t ON t.no = k.team WHERE k.key_id = ?', keyId)),
+    // The kind is in the text, because a partial index is not used for a value.
+    groupOf: ({ table, id }) =>
+      group.run(() => teamIn(`records r JOIN teams t ON t.no = r.team WHERE r.kind = '${table}' AND r.id = ?`, id)),
   };
 }

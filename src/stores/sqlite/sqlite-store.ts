@@ -18,6 +18,7 @@ import { Janitor } from './janitor.ts';
 import { openDatabase } from './open-database.ts';
 import type { Durability } from './open-database.ts';
 import { versionOf } from './schema.ts';
+import { Sql } from './sql.ts';
 import { SqliteAccounts } from './sqlite-accounts.ts';
 import { sqliteBlobs } from './sqlite-blobs.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
@@ -66,40 +67,25 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptions, 'creation' | 'durability'>): WholeFile {
   const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS, cleansUp = true } = options;
   const file = new DatabaseFile(path);
-  const behind = { begin: () => accounts.begin(), flush: () => accounts.flush(), forget: () => accounts.forget() };
-  const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind });
-  const writes = new SharedWrites(database);
-  const accounts = new SqliteAccounts(database, writes, clock);
-  const teams = new SqliteTeams({ database, group, accounts });
-  const numberOf = (teamId: string): number | undefined => teams.number(teamId);
-  const blobs = sqliteBlobs({ database, path, group, numberOf });
-  const records = sqliteRecords({ database, path, group, accounts, blobs, writes, numberOf });
-  const over = overRecords(records, () => clock.nowMs(), historyDays);
-  const parts: SqliteParts = {
-    database,
-    path,
-    clock,
-    log,
-    group,
-    accounts,
-    audit: over.audit,
-    blobs,
-    writes,
-    historyDays,
-    numberOf,
-    idempotency: over.idempotency,
-  };
-  const erasure = new TeamErasure({ ...parts, records });
+  const sql = new Sql(database);
+  const writes = new SharedWrites(sql);
+  const accounts = new SqliteAccounts(sql, writes, clock);
+  const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind: accounts });
+  const parts: SqliteParts = { sql, path, clock, log, group, accounts, writes };
+  const teams = new SqliteTeams(parts);
   const usage = new SqliteUsage(parts, teams);
-  const janitor = cleansUp ? new Janitor({ ...parts, records }, erasure) : undefined;
+  const blobs = sqliteBlobs(parts);
+  const over = overRecords(sqliteRecords(parts, blobs), () => clock.nowMs(), historyDays);
+  const erasure = new TeamErasure({ ...parts, ...over, blobs });
+  const janitor = cleansUp ? new Janitor({ ...parts, ...over, blobs, historyDays }, erasure) : undefined;
   let closed: Promise<void> | undefined;
   return {
     database,
     ledger: sqliteLedger(parts),
     // Synchronous.
     keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
-    teams: teamRegistry(teams, records, (teamId, choice, by) => erasure.delete(teamId, choice, by)),
-    accounts: new SqliteWholeAccounts(parts, teams, usage),
+    teams: teamRegistry(teams, over.records, (teamId, choice, by) => erasure.delete(teamId, choice, by)),
+    accounts: new SqliteWholeAccounts(parts, teams, usage, blobs),
     ...over,
     history: new RowHistory(usage, () => clock.nowMs(), historyDays),
     ping: () => ping(parts, file),
@@ -133,7 +119,7 @@ function sqliteLedger({ group, accounts }: Pick<SqliteParts, 'group' | 'accounts
  * Commits a write like an admission does, of an existing value: a store that cannot be written does not count as available, nor
  * does one whose file is no longer in its place.
  */
-async function ping({ database, group, path }: SqliteParts, file: DatabaseFile): Promise<StoreUnavailable | undefined> {
+async function ping({ sql: { database }, group, path }: SqliteParts, file: DatabaseFile): Promise<StoreUnavailable | undefined> {
   const fault = await file.fault();
   group.setAway(fault);
   if (fault !== undefined) return unavailable(path, fault);

@@ -7,10 +7,9 @@ import { shownKey } from '../../ledger/key-account.ts';
 import type { FoundKey, KeyRecord, KeySearch, NewTeam, Team, TeamPage } from '../../ports/team-registry.ts';
 import type { OpenTeam, TeamSpace } from '../records/team-registry.ts';
 import { NOT_ERASED } from './schema.ts';
+import type { Sql } from './sql.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
-import { prepared, tuples } from './statements.ts';
-import type { Statement, Statements } from './statements.ts';
 
 export interface TeamRow {
   readonly no: number;
@@ -28,42 +27,25 @@ type KeyColumns = [
   newestMs: number | null,
   window: Uint8Array<ArrayBuffer> | null,
 ];
-type FoundColumns = [record: string, lastUsedAtMs: number | null, teamName: string];
 
-const TEAM = `SELECT t.no, t.record, coalesce(b.balance_micro, 0), t.erasure, t.opening_micro
-  FROM teams t LEFT JOIN accounts b ON b.team = t.no WHERE`;
-const FOUND = `SELECT k.record, u.last_used_at_ms, t.name FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED}
-  LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE`;
+const TEAM = `SELECT t.no, t.record, coalesce(a.balance_micro, 0), t.erasure, t.opening_micro
+  FROM teams t LEFT JOIN accounts a ON a.team = t.no WHERE`;
 // If the team before the page is gone, the page begins after where it was: ids are ULIDs.
-const pageOf = (which: string): string => `${TEAM} ${which} AND ($after IS NULL OR t.no > coalesce(
-    (SELECT no FROM teams WHERE team_id = $after AND ${which}),
-    (SELECT min(no) - 1 FROM teams WHERE team_id > $after AND ${which}), (SELECT max(no) FROM teams)))
-  AND iif($exact, lower($text) IN (lower(name), lower(reference)),
-    instr(lower(name || char(10) || coalesce(reference, '') || char(10) || team_id), lower($text)) > 0)
-  ORDER BY t.no LIMIT $limit`;
-
-const SQL = {
-  one: tuples<TeamColumns>(`${TEAM} t.team_id = ?`),
-  number: tuples<[no: number]>(`SELECT no FROM teams WHERE team_id = ? AND erasure = ${NOT_ERASED}`),
-  keys: tuples<KeyColumns>(`SELECT k.record, u.last_used_at_ms, k.digest, u.window_newest_ms, u.window FROM keys k
-    LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`),
-  owner: tuples<[keyId: string, teamId: string, mode: KeyMode]>(`SELECT k.key_id, t.team_id, k.mode FROM keys k
-    JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED} WHERE k.digest = ?`),
-  byDigest: tuples<FoundColumns>(`${FOUND} k.digest = ?`),
-  // Not indexed, because an index would cost every key.
-  byDisplay: tuples<FoundColumns>(`${FOUND} k.display = ? ORDER BY k.record ->> 'createdAtMs', k.key_id`),
-};
-
-type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts'>;
+const pageOf = (which: string): string => `${TEAM} ${which} AND (?1 IS NULL OR t.no > coalesce(
+    (SELECT no FROM teams WHERE team_id = ?1 AND ${which}),
+    (SELECT min(no) - 1 FROM teams WHERE team_id > ?1 AND ${which}), (SELECT max(no) FROM teams)))
+  AND iif(?4, lower(?3) IN (lower(name), lower(reference)),
+    instr(lower(name || char(10) || coalesce(reference, '') || char(10) || team_id), lower(?3)) > 0)
+  ORDER BY t.no LIMIT ?2`;
+// Displays are not indexed, because an index would cost every key.
+const FOUND = { digest: 'k.digest = ?', display: "k.record ->> 'display' = ? ORDER BY k.record ->> 'createdAtMs', k.key_id" };
 
 export class SqliteTeams implements TeamSpace {
-  readonly #parts: Parts;
-  readonly #sql: Statements<typeof SQL>;
-  readonly #pages = new Map<string, Statement<TeamColumns>>();
+  readonly #parts: SqliteParts;
+  readonly #sql: Sql;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#sql = prepared(parts.database, SQL);
+  constructor(parts: SqliteParts) {
+    [this.#parts, this.#sql] = [parts, parts.sql];
   }
 
   view<T>(teamId: string, show: (team: OpenTeam) => T): Promise<T | undefined | StoreUnavailable> {
@@ -104,34 +86,26 @@ export class SqliteTeams implements TeamSpace {
 
   findKeys(search: KeySearch): Promise<readonly FoundKey[] | StoreUnavailable> {
     return onRows(this.#parts, (nowMs) => {
-      const found = 'digest' in search ? this.#sql.byDigest.all(search.digest) : this.#sql.byDisplay.all(search.display);
+      const [which, value] = 'digest' in search ? [FOUND.digest, search.digest] : [FOUND.display, search.display];
+      const found = this.#sql.rows<[record: string, lastUsedAtMs: number | null, teamName: string]>(
+        `SELECT k.record, u.last_used_at_ms, t.name FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED}
+         LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE ${which}`,
+        value,
+      );
       return found.map(([record, lastUsedAtMs, teamName]) => ({ ...keyOf(record, lastUsedAtMs, nowMs), teamName }));
     });
   }
 
   /** Whatever has become of it. */
   find(teamId: string): TeamRow | undefined {
-    const columns = this.#sql.one.get(teamId);
+    const columns = this.#sql.row<TeamColumns>(`${TEAM} t.team_id = ?`, teamId);
     return columns && rowOf(columns);
   }
 
-  /** Of a team that exists. */
-  number(teamId: string): number | undefined {
-    return this.#sql.number.get(teamId)?.[0];
-  }
-
   /** In order of creation; `which` is a condition on its deletion. */
-  rows(
-    { after = null, limit, search = '', exact }: Omit<TeamPage, 'after'> & { readonly after: string | null | undefined },
-    which = 'erasure = 0',
-  ): TeamRow[] {
-    let statement = this.#pages.get(which);
-    if (statement === undefined) {
-      statement = prepared(this.#parts.database, { page: tuples<TeamColumns>(pageOf(which)) }).page;
-      this.#pages.set(which, statement);
-    }
+  rows({ after, limit, search = '', exact }: TeamPage, which = `erasure = ${NOT_ERASED}`): TeamRow[] {
     const most = Number.isFinite(limit) ? limit : -1;
-    return statement.all({ $after: after, $limit: most, $text: search, $exact: exact === true ? 1 : 0 }).map(rowOf);
+    return this.#sql.rows<TeamColumns>(pageOf(which), after ?? null, most, search, exact === true ? 1 : 0).map(rowOf);
   }
 
   /** In order of creation. */
@@ -140,11 +114,20 @@ export class SqliteTeams implements TeamSpace {
   }
 
   keyRows(no: number): KeyColumns[] {
-    return this.#sql.keys.all(no);
+    return this.#sql.rows<KeyColumns>(
+      `SELECT k.record, u.last_used_at_ms, k.digest, u.window_newest_ms, u.window
+       FROM keys k LEFT JOIN key_accounts u ON u.team = k.team AND u.key = k.no WHERE k.team = ? ORDER BY k.no`,
+      no,
+    );
   }
 
   owner(digest: KeyDigest): KeyOwner | undefined {
-    const [keyId, teamId, mode] = this.#sql.owner.get(digest) ?? [];
+    const [keyId, teamId, mode] =
+      this.#sql.row<[keyId: string, teamId: string, mode: KeyMode]>(
+        `SELECT k.key_id, t.team_id, k.record ->> 'mode' FROM keys k JOIN teams t ON t.no = k.team AND t.erasure = ${NOT_ERASED}
+         WHERE k.digest = ?`,
+        digest,
+      ) ?? [];
     return keyId === undefined ? undefined : { keyId, teamId: teamId!, mode: mode! };
   }
 }

@@ -1,50 +1,45 @@
 // What SQLite has of usage: charges and periods as rows.
+import { nextTurn } from '../../core/turns.ts';
+import type { DayRange } from '../../domain/usage-days.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Account } from '../../ledger/account.ts';
-import type { DayRange } from '../../domain/usage-days.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
-import type { WholeAccount } from '../../ports/whole-accounts.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
 import { ERASING } from './schema.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
-import { objects, prepared, tuples } from './statements.ts';
-import type { Statements } from './statements.ts';
 import type { SqliteTeams, TeamRow } from './sqlite-teams.ts';
-
-type NumberedCharge = ChargeRow & { readonly key: number };
+import { looked } from './store-fault.ts';
 
 /** Between reads, the ledger goes on. */
 const ROWS_MAX = 2000;
-const BEFORE_ALL = { key: 0, period: 0, day: 0 };
+const ALL_DAYS = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-const SQL = {
-  ended: tuples<[value: string]>("SELECT value FROM records WHERE team = ? AND kind = 'periods' ORDER BY CAST(id AS INTEGER)"),
-  sums: objects<ChargeRow>(`SELECT k.key_id AS keyId, 0 AS day, period_no AS period, sum(characters) AS characters,
-      sum(requests) AS requests, sum(micro) AS micro, sum(of_allowance) AS ofAllowance
-    FROM usage u JOIN keys k ON k.no = u.key WHERE u.team = ? GROUP BY period_no, u.key ORDER BY u.key`),
-  charges: objects<NumberedCharge>(`SELECT u.key, k.key_id AS keyId, u.day, u.period_no AS period, u.characters, u.requests, u.micro,
-      u.of_allowance AS ofAllowance
-    FROM usage u CROSS JOIN keys k ON k.no = u.key WHERE u.team = ? AND (u.key, u.period_no, u.day) > (?, ?, ?)
-      AND u.day BETWEEN ? AND ? ORDER BY u.key, u.period_no, u.day LIMIT ?`),
-};
-
-type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts'>;
+type ChargeColumns = [
+  keyId: string,
+  day: number,
+  period: number,
+  characters: number,
+  requests: number,
+  micro: number,
+  ofAllowance: number,
+  key: number,
+];
 
 export class SqliteUsage implements UsageSource {
-  readonly #parts: Parts;
+  readonly #parts: SqliteParts;
   readonly #teams: SqliteTeams;
-  readonly #sql: Statements<typeof SQL>;
 
-  constructor(parts: Parts, teams: SqliteTeams) {
+  constructor(parts: SqliteParts, teams: SqliteTeams) {
     [this.#parts, this.#teams] = [parts, teams];
-    this.#sql = prepared(parts.database, SQL);
   }
 
   async one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable> {
-    const found = await this.#read(() => [this.#teams.find(teamId) ?? []].flat().filter(({ erasure }) => erasure !== ERASING), charges);
+    const found = await this.#read(() => {
+      const row = this.#teams.find(teamId);
+      return row === undefined || row.erasure === ERASING ? [] : [row];
+    }, charges);
     return isUnavailable(found) ? found : found[0];
   }
 
@@ -53,72 +48,77 @@ export class SqliteUsage implements UsageSource {
   }
 
   async #read(find: () => readonly TeamRow[], charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
-    const found = await onRows(this.#parts, (nowMs) => {
-      const { accounts } = this.#parts;
-      const byPeriod = charges === 'by period';
-      const teams = find().map((row) => ({ row, account: byPeriod ? accounts.account(row.team.teamId, nowMs)?.account : undefined }));
-      accounts.flush();
-      return teams.map(({ row, account }) => {
+    const found = await onRows(this.#parts, (nowMs) =>
+      find().map((row) => {
         const { no, team, openingMicro } = row;
-        const rows = {
-          team,
-          keys: this.#teams.keys(no, nowMs),
-          charges: [],
-          ended: [],
-          period: undefined,
-          openingMicro,
-          firstOpen: Infinity,
-        };
-        return { no, rows: byPeriod ? { ...rows, ...this.#byPeriod(no, account) } : rows };
-      });
-    });
-    if (isUnavailable(found) || charges === 'by period') return isUnavailable(found) ? found : found.map(({ rows }) => rows);
-    const read = await this.#chargesOn(
-      found.map(({ no }) => no),
-      charges,
+        const keys = this.#teams.keys(no, nowMs);
+        const rows = { team, keys, charges: [], ended: [], period: undefined, openingMicro, firstOpen: Infinity };
+        return { no, rows: charges === 'by period' ? { ...rows, ...this.#byPeriod(row, nowMs) } : rows };
+      }),
     );
-    return isUnavailable(read) ? read : found.map(({ no, rows }) => ({ ...rows, charges: read.get(no)! }));
+    if (isUnavailable(found) || charges === 'by period') return isUnavailable(found) ? found : found.map(({ rows }) => rows);
+    return this.#withDays(found, charges);
   }
 
-  /** Of several teams, some rows at a time: charges only add to rows, so that each may be read at another moment. */
-  async #chargesOn(
-    teams: readonly number[],
-    { from, to }: DayRange,
-  ): Promise<ReadonlyMap<number, readonly ChargeRow[]> | StoreUnavailable> {
-    const all = new Map(teams.map((no) => [no, [] as NumberedCharge[]]));
-    for (let first = 0; first < teams.length;) {
-      const read = await this.#parts.group.run(() => {
-        const some: NumberedCharge[][] = [];
-        for (let i = first, left = ROWS_MAX; left > 0 && i < teams.length; i++) {
-          const { key, period, day } = all.get(teams[i]!)!.at(-1) ?? BEFORE_ALL;
-          some.push(this.#sql.charges.all(teams[i]!, key, period, day, from, to, left));
-          left -= some.at(-1)!.length;
-        }
-        return some;
-      });
-      if (isUnavailable(read)) return read;
-      for (const [i, rows] of read.entries()) all.get(teams[first + i]!)!.push(...rows);
-      // The last of them may have more.
-      const isFull = read.flat().length === ROWS_MAX;
-      first += isFull ? read.length - 1 : read.length;
+  #byPeriod({ no, team: { teamId } }: TeamRow, nowMs: number): Partial<UsageRows> {
+    const { accounts, sql } = this.#parts;
+    const account = accounts.account(teamId, nowMs)?.account;
+    accounts.flush();
+    const sums = sql.rows<ChargeColumns>(
+      `SELECT k.key_id, 0, period_no, sum(characters), sum(requests), sum(micro), sum(of_allowance), u.key
+       FROM usage u JOIN keys k ON k.no = u.key WHERE u.team = ? GROUP BY period_no, u.key ORDER BY u.key`,
+      no,
+    );
+    const rows = { charges: sums.map(chargeOf), ended: this.ended(no) };
+    if (account === undefined) return rows;
+    const firstOpen = Math.min(...[...account.reservations.values()].map(({ period }) => period));
+    return { ...rows, team: account.shown(), period: account.counts.period, firstOpen };
+  }
+
+  /** With the charges of these days, so many at a time: charges only add to rows, so that each may be read at another moment. */
+  async #withDays(
+    teams: readonly { readonly no: number; readonly rows: UsageRows }[],
+    range: DayRange,
+  ): Promise<readonly UsageRows[] | StoreUnavailable> {
+    const all: UsageRows[] = [];
+    let left = ROWS_MAX;
+    for (const { no, rows } of teams) {
+      const charges: ChargeColumns[] = [];
+      for (let isWhole = false; !isWhole;) {
+        const some = looked(this.#parts.path, () => this.#charges(no, range, charges.at(-1), left));
+        if (isUnavailable(some)) return some;
+        charges.push(...some);
+        isWhole = some.length < left;
+        left -= some.length;
+        if (left > 0) continue;
+        await nextTurn();
+        left = ROWS_MAX;
+      }
+      all.push({ ...rows, charges: charges.map(chargeOf) });
     }
     return all;
   }
 
-  #byPeriod(no: number, account: Account | undefined): Partial<UsageRows> {
-    const charges = this.#sql.sums.all(no);
-    if (account === undefined) return { charges, ended: this.#ended(no) };
-    const firstOpen = Math.min(...[...account.reservations.values()].map(({ period }) => period));
-    return { team: account.shown(), charges, ended: this.#ended(no), period: account.counts.period, firstOpen };
+  #charges(no: number, { from, to }: DayRange, after: ChargeColumns | undefined, limit: number): ChargeColumns[] {
+    const [, day = 0, period = 0, , , , , key = 0] = after ?? [];
+    const text = `SELECT k.key_id, u.day, u.period_no, u.characters, u.requests, u.micro, u.of_allowance, u.key
+      FROM usage u CROSS JOIN keys k ON k.no = u.key WHERE u.team = ? AND (u.key, u.period_no, u.day) > (?, ?, ?)
+        AND u.day BETWEEN ? AND ? ORDER BY u.key, u.period_no, u.day LIMIT ?`;
+    return this.#parts.sql.rows<ChargeColumns>(text, no, key, period, day, from, to, limit);
   }
 
-  #ended(no: number): EndedPeriod[] {
-    return this.#sql.ended.all(no).map(([text]) => JSON.parse(text) as EndedPeriod);
+  /** Within a transaction: all charges of a team. */
+  charges(no: number): ChargeRow[] {
+    return this.#charges(no, ALL_DAYS, undefined, -1).map(chargeOf);
   }
 
-  /** Within a transaction: all that is stored. */
-  whole(no: number): Pick<WholeAccount, 'charges' | 'ended'> {
-    const { key, period, day } = BEFORE_ALL;
-    return { charges: this.#sql.charges.all(no, key, period, day, 0, Number.MAX_SAFE_INTEGER, -1), ended: this.#ended(no) };
+  /** Oldest first. */
+  ended(no: number): EndedPeriod[] {
+    const found = this.#parts.sql.rows<[ended: string]>('SELECT ended FROM periods WHERE team = ? ORDER BY number', no);
+    return found.map(([text]) => JSON.parse(text) as EndedPeriod);
   }
+}
+
+function chargeOf([keyId, day, period, characters, requests, micro, ofAllowance]: ChargeColumns): ChargeRow {
+  return { keyId, day, period, characters, requests, micro, ofAllowance };
 }

@@ -8,20 +8,15 @@ import type { AccountChange, KeyContents, WholeAccount, WholeAccounts } from '..
 import type { RememberedChange } from '../records/team-registry.ts';
 import { chargedIn, keysIn, requestsOf } from '../records/usage-rows.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
+import type { SqliteBlobs } from './sqlite-blobs.ts';
 import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
 import type { SqliteTeams, TeamRow } from './sqlite-teams.ts';
 import type { SqliteUsage } from './sqlite-usage.ts';
-import { prepared, tuples } from './statements.ts';
-import type { Statements } from './statements.ts';
 
 /** Tables of a team, which a written account replaces; blobs stay. */
-const REPLACED = ['keys', 'key_accounts', 'usage', 'operations', 'records'] as const;
+const REPLACED = ['keys', 'key_accounts', 'usage', 'periods', 'operations', 'records'] as const;
 const CLEARED = [...REPLACED, 'teams', 'accounts', 'blobs', 'pieces'] as const;
-
-const SQL = {
-  records: tuples<[kind: string, id: string, value: string]>('SELECT kind, id, value FROM records WHERE team = ?'),
-};
 
 const NOTHING = {
   usedCharacters: 0,
@@ -33,17 +28,14 @@ const NOTHING = {
   openReservations: 0,
 };
 
-type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'blobs'>;
-
 export class SqliteWholeAccounts implements WholeAccounts {
-  readonly #parts: Parts;
+  readonly #parts: SqliteParts;
   readonly #teams: SqliteTeams;
   readonly #usage: SqliteUsage;
-  readonly #sql: Statements<typeof SQL>;
+  readonly #blobs: SqliteBlobs;
 
-  constructor(parts: Parts, teams: SqliteTeams, usage: SqliteUsage) {
-    [this.#parts, this.#teams, this.#usage] = [parts, teams, usage];
-    this.#sql = prepared(parts.database, SQL);
+  constructor(parts: SqliteParts, teams: SqliteTeams, usage: SqliteUsage, blobs: SqliteBlobs) {
+    [this.#parts, this.#teams, this.#usage, this.#blobs] = [parts, teams, usage, blobs];
   }
 
   change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined> {
@@ -53,7 +45,7 @@ export class SqliteWholeAccounts implements WholeAccounts {
       const change = decide(isThere ? this.#read(row) : undefined);
       if (change === undefined) return undefined;
       const no = this.#write(change.account);
-      this.#parts.blobs.attach(no, change.attach ?? [], true);
+      this.#blobs.attach(no, change.attach ?? [], true);
       this.#parts.accounts.forget();
       return undefined;
     });
@@ -61,28 +53,27 @@ export class SqliteWholeAccounts implements WholeAccounts {
 
   clear(): Promise<StoreUnavailable | undefined> {
     return onRows(this.#parts, () => {
-      for (const table of CLEARED) this.#parts.database.exec(`DELETE FROM ${table}`);
+      for (const table of CLEARED) this.#parts.sql.write(`DELETE FROM ${table}`);
       this.#parts.accounts.forget();
       return undefined;
     });
   }
 
   #read({ no, team, erasure, openingMicro }: TeamRow): WholeAccount {
-    const { charges, ended } = this.#usage.whole(no);
+    const charges = this.#usage.charges(no);
     const account = this.#parts.accounts.read(team.teamId)?.account;
     if (account === undefined && erasure === NOT_ERASED) throw new RangeError('its counts are missing');
     const { number = 0 } = account?.counts.period ?? {};
     const current = new Map(keysIn(charges, number).map((use) => [use.keyId, use]));
-    const records = this.#sql.records.all(no).map(([table, id, value]) => ({ table, id, value }));
+    const all = this.#parts.sql.rows<[kind: string, id: string, value: string]>('SELECT kind, id, value FROM records WHERE team = ?', no);
+    const records = all.map(([table, id, value]) => ({ table, id, value }));
     const ofKind = (kind: string) => records.filter(({ table }) => table === kind);
     return {
       team,
       period: account?.counts.period,
-      ended,
+      ended: this.#usage.ended(no),
       openingMicro,
-      charges: charges.map(({ keyId, day, period, characters, requests, micro, ofAllowance }) => {
-        return { keyId, day, period, characters, requests, micro, ofAllowance };
-      }),
+      charges,
       standing: account?.standing() ?? NOTHING,
       window: account?.counts.slots.entries() ?? [],
       windowCounts: ofKind('windows').map(({ id, value }) => ({ subject: id as WindowSubject, counts: JSON.parse(value) as StoredCounts })),
@@ -106,11 +97,11 @@ export class SqliteWholeAccounts implements WholeAccounts {
   }
 
   #write({ team, period, ended, openingMicro, window, keys, windowCounts, requests, charges, changes, records }: WholeAccount): number {
-    const { accounts, database } = this.#parts;
+    const { accounts, sql } = this.#parts;
     const { characters: used, ofAllowance: allowanceUsed } = chargedIn(charges, period?.number ?? 0);
     const counts = period && { balanceMicro: team.balanceMicro, period, used, allowanceUsed, slots: slotsOf(window) };
     const rows = accounts.put(team, counts, openingMicro);
-    for (const table of REPLACED) database.prepare(`DELETE FROM ${table} WHERE team = ?`).run(rows.no);
+    for (const table of REPLACED) sql.write(`DELETE FROM ${table} WHERE team = ?`, rows.no);
     for (const one of ended) rows.endPeriod(one);
     for (const { digest, window: slots, heldCharacters: _h, characters: _c, requests: _r, lastUsedAtMs, ...key } of keys)
       rows.addKey({ ...key, teamId: team.teamId }, digest, lastUsedAtMs, slotsOf(slots));
@@ -125,4 +116,4 @@ export class SqliteWholeAccounts implements WholeAccounts {
 }
 
 /** Kinds of records that are no tables of the record space. */
-const OF_ACCOUNT: ReadonlySet<string> = new Set(['periods', 'changes', 'windows']);
+const OF_ACCOUNT: ReadonlySet<string> = new Set(['changes', 'windows']);

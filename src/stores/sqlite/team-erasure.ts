@@ -2,17 +2,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nextTurn } from '../../core/turns.ts';
 import type { Audited } from '../../domain/audit-entry.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Store } from '../../ports/store.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
-import type { RecordSpace } from '../../ports/record-space.ts';
 import { forgetTeam } from '../records/forget-team.ts';
 import { deletionEvent } from '../records/event-record.ts';
 import { securely } from './open-database.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
+import type { SqliteBlobs } from './sqlite-blobs.ts';
+import { onRows } from './sqlite-parts.ts';
 import type { SqliteParts } from './sqlite-parts.ts';
-import { prepared, tuples } from './statements.ts';
-import type { Statement, Statements } from './statements.ts';
 
 /** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;
@@ -20,137 +20,125 @@ const ROWS_MAX = 500;
 const TRUNCATIONS_MAX = 20;
 const TRUNCATE_AGAIN_MS = 25;
 
-/** What a team has, by table and primary key. `stays`: usage that is to be left. Blobs are deleted in pieces; settled ids are soon forgotten. */
-const OWNED: readonly { readonly table: string; readonly key: string; readonly but?: string; readonly stays?: true }[] = [
-  { table: 'records', key: 'team, kind, id', but: "AND kind <> 'periods'" },
-  { table: 'key_accounts', key: 'team, key' },
+/** What a team has besides its blobs, by table and primary key; `stays`: with usage that is to be left. */
+const OWNED: readonly { readonly table: string; readonly key: string; readonly stays: boolean }[] = [
+  { table: 'records', key: 'team, kind, id', stays: false },
+  { table: 'key_accounts', key: 'team, key', stays: false },
   { table: 'usage', key: 'team, key, period_no, day', stays: true },
-  { table: 'records', key: 'team, kind, id', stays: true },
+  { table: 'periods', key: 'team, number', stays: true },
   { table: 'keys', key: 'no', stays: true },
 ];
 
-const SQL = {
-  team: tuples<[no: number, erasure: number, record: string]>('SELECT no, erasure, record FROM teams WHERE team_id = ?'),
-  erasing: tuples<[teamId: string, erasure: number]>(
-    `SELECT team_id, erasure FROM teams WHERE no = ? AND erasure IN (${ERASING}, ${ERASING_BUT_USAGE})`,
-  ),
-  unfinished: tuples<[no: number]>(`SELECT no FROM teams WHERE erasure BETWEEN 1 AND 2 ORDER BY no LIMIT 1`),
-  // Without a name, a reference and a plan that waits.
-  mark: `UPDATE teams SET erasure = ?, name = '', reference = NULL,
-    record = json_set(json_remove(record, '$.reference', '$.nextPlan'), '$.name', '') WHERE no = ?`,
-  release: 'DELETE FROM operations WHERE team = ?',
-  dropAccount: 'DELETE FROM accounts WHERE team = ?',
-  dropBlobs: 'UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0',
-  hasUsage: 'SELECT 1 FROM usage WHERE team = ? LIMIT 1',
-  hasCredit: `SELECT 1 FROM records WHERE team = ? AND kind = 'periods' AND value ->> 'addedMicro' + value ->> 'deductedMicro' > 0 LIMIT 1`,
-  dropUnusedKeys: 'DELETE FROM keys WHERE team = $team AND no NOT IN (SELECT key FROM usage WHERE team = $team)',
-  anonymise: `UPDATE keys SET digest = NULL, display = '',
-    record = json_set(record, '$.label', '', '$.display', '', '$.limits', json('{}'), '$.status', 'revoked') WHERE team = ?`,
-  end: 'DELETE FROM teams WHERE no = ?',
-  left: `UPDATE teams SET erasure = ${ONLY_USAGE_LEFT} WHERE no = ?`,
-};
+const HAS_USAGE = `SELECT 1 WHERE EXISTS (SELECT 1 FROM usage WHERE team = ?1)
+  OR EXISTS (SELECT 1 FROM periods WHERE team = ?1 AND ended ->> 'addedMicro' + ended ->> 'deductedMicro' > 0)`;
+const NAMELESS_KEY = "json_set(record, '$.label', '', '$.display', '', '$.limits', json('{}'), '$.status', 'revoked')";
+const NAMELESS_TEAM = "json_set(json_remove(record, '$.reference', '$.nextPlan'), '$.name', '')";
 
-type Parts = Pick<SqliteParts, 'database' | 'group' | 'accounts' | 'blobs' | 'audit' | 'writes' | 'idempotency'> & {
-  readonly records: RecordSpace;
-};
+type Parts = SqliteParts & Pick<Store, 'records' | 'audit' | 'idempotency'> & { readonly blobs: SqliteBlobs };
 
 export class TeamErasure {
   readonly #parts: Parts;
-  readonly #sql: Statements<typeof SQL>;
-  readonly #pieces: readonly { readonly some: Statement<unknown>; readonly stays: boolean }[];
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#sql = prepared(parts.database, SQL);
-    this.#pieces = OWNED.map(({ table, key, but = '', stays = false }) => {
-      const some = `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE team = ? ${but} LIMIT ${ROWS_MAX})`;
-      return { some: prepared(parts.database, { some }).some, stays };
-    });
   }
 
   /** See `TeamRegistry.deleteTeam`. */
-  async delete(teamId: string, choice: TeamDeletion, by: Audited | undefined): Promise<boolean | StoreUnavailable> {
-    const no = await this.#parts.group.run((nowMs) => this.#begin(teamId, choice, by, nowMs));
-    if (no === undefined) return false;
-    return isUnavailable(no) ? no : ((await this.#finish(no)) ?? true);
+  delete(teamId: string, choice: TeamDeletion, by: Audited | undefined): Promise<boolean | StoreUnavailable> {
+    return answering(async () => {
+      const no = answered(await onRows(this.#parts, (nowMs) => this.#begin(teamId, choice, by, nowMs)));
+      if (no !== undefined) await this.#finish(no);
+      return no !== undefined;
+    });
   }
 
   /** Whether a deletion was interrupted; only reads. */
   isDue(): boolean {
-    return this.#sql.unfinished.get() !== undefined;
+    return this.#unfinished() !== undefined;
   }
 
   /** Completes interrupted deletions. */
-  async finishAll(): Promise<void> {
-    for (;;) {
-      const team = await this.#parts.group.run(() => this.#sql.unfinished.get());
-      if (team === undefined || isUnavailable(team) || (await this.#finish(team[0])) !== undefined) return;
-    }
+  finishAll(): Promise<StoreUnavailable | undefined> {
+    return answering(async () => {
+      for (let team: readonly [number] | undefined; ;) {
+        team = answered(await this.#parts.group.run(() => this.#unfinished()));
+        if (team === undefined) return undefined;
+        await this.#finish(team[0]);
+      }
+    });
+  }
+
+  #unfinished(): readonly [no: number] | undefined {
+    return this.#parts.sql.row<[no: number]>('SELECT no FROM teams WHERE erasure BETWEEN 1 AND 2 ORDER BY no LIMIT 1');
   }
 
   /** The team's number; `undefined` if there is nothing to delete. From here on the team does not exist. */
   #begin(teamId: string, { keepUsage }: TeamDeletion, by: Audited | undefined, nowMs: number): number | undefined {
-    const { database, accounts, writes } = this.#parts;
+    const { sql, accounts, writes } = this.#parts;
     const open = accounts.account(teamId, nowMs);
     accounts.flush();
-    const found = this.#sql.team.get(teamId);
-    if (found === undefined || (keepUsage && found[1] === ONLY_USAGE_LEFT)) return undefined;
-    const [no, erasure, record] = found;
+    const [no, erasure, plan] =
+      sql.row<[no: number, erasure: number, plan: string]>("SELECT no, erasure, record ->> 'plan' FROM teams WHERE team_id = ?", teamId) ??
+      [];
+    if (no === undefined || (keepUsage && erasure === ONLY_USAGE_LEFT)) return undefined;
     // A deletion that was begun without keeping usage cannot be reverted.
     if (keepUsage && erasure !== NOT_ERASED) return no;
-    this.#sql.release.run(no);
+    sql.write('DELETE FROM operations WHERE team = ?', no);
     open?.account.endPeriodNow(nowMs);
-    const { plan } = JSON.parse(record) as { readonly plan: string };
-    if (by !== undefined) writes.audit(by, { teamId, before: { plan }, after: {} }, nowMs);
+    if (by !== undefined) writes.audit(by, { teamId, before: { plan: plan! }, after: {} }, nowMs);
     accounts.flush();
     accounts.forget();
-    securely(database, () => {
+    securely(sql, () => {
       if (erasure === NOT_ERASED) writes.event(teamId, deletionEvent(teamId), nowMs);
-      this.#sql.dropAccount.run(no);
-      this.#sql.mark.run(keepUsage ? ERASING_BUT_USAGE : ERASING, no);
+      sql.write('DELETE FROM accounts WHERE team = ?', no);
+      const next = keepUsage ? ERASING_BUT_USAGE : ERASING;
+      sql.write(`UPDATE teams SET erasure = ?, record = ${NAMELESS_TEAM}, period = NULL WHERE no = ?`, next, no);
     });
     return no;
   }
 
-  /** `undefined` when nothing is left. Another process may complete the same deletion at the same time. */
-  async #finish(no: number): Promise<StoreUnavailable | undefined> {
-    const team = await this.#parts.group.run(() => this.#sql.erasing.get(no));
-    if (team === undefined) return this.#truncateWal();
-    if (isUnavailable(team)) return team;
-    const { blobs } = this.#parts;
-    const named = await forgetTeam(team[0], team[1] === ERASING_BUT_USAGE, this.#parts);
-    if (named !== undefined) return named;
-    // Before the team's own row goes: blobs that were left behind then would be nobody's.
-    const dropped = await this.#parts.group.run(() => securely(this.#parts.database, () => void this.#sql.dropBlobs.run(no)));
-    if (dropped !== undefined) return dropped;
-    await blobs.clear();
-    for (let more = true; more;) {
-      const some = await this.#parts.group.run(() => this.#removeSome(no));
-      if (isUnavailable(some)) return some;
-      more = some;
-      await nextTurn();
+  /** Until nothing is left. Another process may complete the same deletion at the same time. Rejects if the store does not answer. */
+  async #finish(no: number): Promise<void> {
+    const { sql, group, blobs } = this.#parts;
+    const team = answered(await group.run(() => this.#erasing(no)));
+    if (team !== undefined) {
+      answered((await forgetTeam(team[0], team[1] === ERASING_BUT_USAGE, this.#parts)) ?? true);
+      // Before the team's own row goes: blobs that were left behind then would be nobody's.
+      const drop = (): void => sql.write('UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0', no);
+      answered((await group.run(() => securely(sql, drop))) ?? true);
+      await blobs.clear();
+      while (answered(await group.run(() => this.#removeSome(no)))) await nextTurn();
     }
-    return this.#truncateWal();
+    await this.#truncateWal();
+  }
+
+  #erasing(no: number): readonly [teamId: string, erasure: number] | undefined {
+    const { sql } = this.#parts;
+    return sql.row<[string, number]>('SELECT team_id, erasure FROM teams WHERE no = ? AND erasure BETWEEN 1 AND 2', no);
   }
 
   /** Whether there may be more. The team's own row is the last. */
   #removeSome(no: number): boolean {
-    const erasing = this.#sql.erasing.get(no);
+    const { sql } = this.#parts;
+    const erasing = this.#erasing(no);
     if (erasing === undefined) return false;
-    return securely(this.#parts.database, () => {
-      const keeps = erasing[1] === ERASING_BUT_USAGE && (this.#sql.hasUsage.get(no) ?? this.#sql.hasCredit.get(no)) !== undefined;
-      for (const { some, stays } of this.#pieces) if (!(stays && keeps) && some.run(no).changes > 0) return true;
+    return securely(sql, () => {
+      const keeps = erasing[1] === ERASING_BUT_USAGE && sql.row(HAS_USAGE, no) !== undefined;
+      for (const { table, key } of OWNED.filter(({ stays }) => !(stays && keeps))) {
+        const some = `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE team = ? LIMIT ${ROWS_MAX})`;
+        if (sql.changes(some, no) > 0) return true;
+      }
       if (keeps) {
-        this.#sql.dropUnusedKeys.run({ $team: no });
-        this.#sql.anonymise.run(no);
-        this.#sql.left.run(no);
-      } else this.#sql.end.run(no);
+        sql.write('DELETE FROM keys WHERE team = ?1 AND no NOT IN (SELECT key FROM usage WHERE team = ?1)', no);
+        sql.write(`UPDATE keys SET digest = NULL, record = ${NAMELESS_KEY} WHERE team = ?`, no);
+        sql.write(`UPDATE teams SET erasure = ${ONLY_USAGE_LEFT} WHERE no = ?`, no);
+      } else sql.write('DELETE FROM teams WHERE no = ?', no);
       return false;
     });
   }
 
-  async #truncateWal(): Promise<undefined> {
-    const { database } = this.#parts;
+  async #truncateWal(): Promise<void> {
+    const { database } = this.#parts.sql;
     for (let i = 0; i < TRUNCATIONS_MAX && database.isOpen; i++) {
       if (database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0) return;
       await delay(TRUNCATE_AGAIN_MS);

@@ -76,7 +76,7 @@ const LOST_ROWS: readonly (readonly [what: string, detail: string, query: string
      WHERE o.key NOT IN (SELECT no FROM keys)`,
   ],
   // Settled ids of deleted teams are soon forgotten.
-  ...['accounts', 'keys', 'key_accounts', 'usage', 'records', 'blobs', 'pieces'].map(
+  ...['accounts', 'keys', 'key_accounts', 'usage', 'periods', 'records', 'blobs', 'pieces'].map(
     (table) =>
       [
         'stray',

@@ -31,7 +31,7 @@ async function closedPeriods({ store, url }: Setting, teamId: string): Promise<n
   if (store === 'sqlite') {
     const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
     try {
-      const query = `SELECT count(*) AS count FROM records WHERE kind = 'periods' AND team = (SELECT no FROM teams WHERE team_id = ?)`;
+      const query = `SELECT count(*) AS count FROM periods WHERE team = (SELECT no FROM teams WHERE team_id = ?)`;
       return Number(database.prepare(query).get(teamId)?.['count']);
     } finally {
       database.close();

@@ -94,8 +94,8 @@ export const TEXT_EDITS: readonly TextEdit[] = [
   {
     name: 'SQL: what was settled is held again once an account is read',
     file: `${SQL}/sqlite-accounts.ts`,
-    find: "settle: 'DELETE FROM operations WHERE request_id = ? AND team = ?'",
-    replace: "settle: 'DELETE FROM operations WHERE request_id = ? AND team = -?'",
+    find: "'DELETE FROM operations WHERE request_id = ? AND team = ?'",
+    replace: "'DELETE FROM operations WHERE request_id = ? AND team = -?'",
     part: 'concurrency and further instances',
   },
   {
@@ -108,8 +108,8 @@ export const TEXT_EDITS: readonly TextEdit[] = [
   {
     name: 'SQL: periods are counted from another moment once an account is read',
     file: `${SQL}/sqlite-accounts.ts`,
-    find: 'period_end_ms = ?, anchor_ms = ?, added_micro = ?',
-    replace: 'period_end_ms = ?, anchor_ms = 0 * ?, added_micro = ?',
+    find: 'UPDATE teams SET record = ?, period = ? WHERE no = ?',
+    replace: "UPDATE teams SET record = ?, period = json_set(?, '$.anchorMs', 0) WHERE no = ?",
     part: 'plan changes',
   },
 ];

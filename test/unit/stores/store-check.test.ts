@@ -63,7 +63,9 @@ describe('on SQLite', () => {
   });
 
   const team = (id: string): string => `(SELECT no FROM teams WHERE team_id = '${id}')`;
-  const firstPeriod = `kind = 'periods' AND id = '1' AND team = ${team(quota)}`;
+  const firstPeriod = `number = 1 AND team = ${team(quota)}`;
+  const running = (member: string, value: number): string =>
+    `UPDATE teams SET period = json_set(period, '$.${member}', ${value}) WHERE team_id = '${quota}'`;
   const keyNo = (id: string): string => `(SELECT no FROM keys WHERE key_id = '${id}')`;
   const PLANTED: readonly (readonly [sql: string, expected: Expected])[] = [
     [`UPDATE accounts SET used_characters = used_characters + 1 WHERE team = ${team(quota)}`, { what: 'used', teamId: quota }],
@@ -75,10 +77,10 @@ describe('on SQLite', () => {
     [`UPDATE operations SET characters = -1 WHERE request_id = '${openId}'`, { what: 'reservation', teamId: quota }],
     [`UPDATE operations SET period_no = 77 WHERE request_id = '${openId}'`, { what: 'reservation', teamId: quota }],
     [`UPDATE operations SET tickets = 'x' WHERE request_id = '${openId}'`, { what: 'team', teamId: quota, detail: 'cannot be read' }],
-    [`UPDATE accounts SET period_no = 55 WHERE team = ${team(quota)}`, { what: 'reservation', teamId: quota, detail: 'unknown period' }],
-    [`UPDATE accounts SET period_end_ms = 1 WHERE team = ${team(quota)}`, { what: 'period', teamId: quota }],
-    [`UPDATE records SET value = json_set(value, '$.endMs', 9e12) WHERE ${firstPeriod}`, { what: 'period', detail: 'ends after period' }],
-    [`UPDATE records SET value = json_set(value, '$.limits', json('{}')) WHERE ${firstPeriod}`, { what: 'limits', teamId: quota }],
+    [running('number', 55), { what: 'reservation', teamId: quota, detail: 'unknown period' }],
+    [running('endMs', 1), { what: 'period', teamId: quota }],
+    [`UPDATE periods SET ended = json_set(ended, '$.endMs', 9e12) WHERE ${firstPeriod}`, { what: 'period', detail: 'ends after period' }],
+    [`UPDATE periods SET ended = json_set(ended, '$.limits', json('{}')) WHERE ${firstPeriod}`, { what: 'limits', teamId: quota }],
     [`INSERT INTO usage VALUES (${team(quota)}, ${keyNo(key)}, 1, 20000, 1, 0, 0, 0)`, { what: 'day', teamId: quota }],
     [`UPDATE usage SET of_allowance = characters WHERE team = ${team(quota)} AND period_no = 1`, { what: 'period', teamId: quota }],
     [`UPDATE accounts SET window = x'00000000' WHERE team = ${team(quota)}`, { what: 'window', teamId: quota }],
