@@ -14,6 +14,7 @@ import { operations as periods } from './operations/periods.ts';
 import { operations as plans } from './operations/plans.ts';
 import { operations as requests } from './operations/requests.ts';
 import { operations as tags } from './operations/tags.ts';
+import { operations as teamChanges } from './operations/team-changes.ts';
 import { operations as teams } from './operations/teams.ts';
 import { operations as usage } from './operations/usage.ts';
 
@@ -22,7 +23,7 @@ export const ADMIN_PREFIX = '/admin/v1';
 export const REPLAYED = 'Lingate-Replayed';
 
 /** In the order of the document. */
-const OPERATIONS = [teams, periods, plans, live, usage, invoices, keys, glossaries, tags, audit, requests, documents].flat();
+const OPERATIONS = [teams, teamChanges, periods, plans, live, usage, invoices, keys, glossaries, tags, audit, requests, documents].flat();
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = OPERATIONS.map(routeOf);
 

@@ -131,6 +131,24 @@ export interface AskedBefore {
   readonly wordIs: string;
 }
 
+/** A button on the page of its record, in the console: nothing is given but what is known of it. */
+interface RecordButton<Row, Input> {
+  /** In the address. */
+  readonly name: string;
+  readonly title: string;
+  /** The button's text; by default the title. */
+  readonly submit?: string;
+  readonly danger?: true;
+  /** What to know before. */
+  readonly about: string;
+  /** Whether it is offered. */
+  readonly when?: (row: Row) => boolean;
+  /** Besides what is in the path. */
+  readonly given?: (row: Row) => Partial<Input>;
+  /** What was done; by default in the operation's words. */
+  readonly notice?: (row: Row) => string;
+}
+
 interface RowsBelow<Row> {
   readonly heads: readonly string[];
   readonly rows: (row: Row, nowMs: number) => readonly (readonly Cell[])[];
@@ -198,6 +216,7 @@ export interface AdminOperation<Input extends TObject = TObject, Row extends TSc
   readonly makesStore?: true;
   /** What is said to whoever changed something. */
   readonly notice?: (value: Static<Row>, input: Static<Input>) => string;
+  readonly buttons?: readonly RecordButton<Static<Row>, Static<Input>>[];
   /** Only the processes of a running gateway know: the command asks its admin API. */
   readonly ofGateway?: true;
 }

@@ -1,13 +1,15 @@
-// What a plan changes for teams: which of their numbers, what that makes costlier in the periods
-// that run, which teams have other numbers than the plan, and what is asked before.
+// A plan's numbers as operators see them, and what it changes for teams: which of their numbers, what
+// that makes costlier in the periods that run, which teams have other numbers than the plan, and what
+// is asked before.
 import { hash } from 'node:crypto';
 import { nearest } from '../config/nearest.ts';
 import { amountText } from '../domain/money.ts';
-import { sameLength } from '../domain/period.ts';
+import { anchorOf, lengthOf, sameLength } from '../domain/period.ts';
 import { limitsOf } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { answered, answering } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { Type } from '../domain/typebox.ts';
 import { overageOf } from '../domain/usage-days.ts';
 import { NO_WINDOWS, windowLimits } from '../domain/window-limits.ts';
 import type { Team, TeamChange, TeamRegistry, TeamSummary, Usage } from '../ports/team-registry.ts';
@@ -15,8 +17,6 @@ import { inOrder } from './listing.ts';
 import type { Plans } from './operation-context.ts';
 import { RefusedError, refused } from './operation.ts';
 import type { AskedBefore, OperationRefusal } from './operation.ts';
-import { numberChanges } from './operations/team-rows.ts';
-import type { NumberChange } from './operations/team-rows.ts';
 
 /** When a change of plan takes effect. */
 export const PLAN_TIMES = ['now', 'next-period', 'never'] as const;
@@ -38,6 +38,45 @@ export function planNamed(plans: Plans, name: string, more: Partial<OperationRef
   });
 }
 
+/** Those of its billing, under their names in the configuration. */
+export function numbersOf({ billing, testAllowance: free, ...limits }: TeamLimits) {
+  return {
+    billing,
+    requests_per_second: limits.requestsPerSecond,
+    max_characters_per_request: limits.maxCharactersPerRequest,
+    max_glossaries: limits.maxGlossaries,
+    ...(free > 0 && { test_key_characters: free }),
+    ...(billing === 'credit'
+      ? { credit_minor_per_million: limits.minorPerMillion }
+      : {
+          characters: limits.characterLimit,
+          period: lengthOf(limits.period),
+          overage_cap_minor: limits.overageCapMinor,
+          overage_minor_per_million: limits.minorPerMillion,
+        }),
+    currency: limits.currency,
+  };
+}
+
+export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
+  const windows = limits.windows !== NO_WINDOWS && { limits: limits.windows };
+  return { ...numbersOf(limits), period_anchor: anchorOf(limits.period), ...windows };
+}
+
+/** The value now and the value it would get; `null` if there is no such number. */
+export interface NumberChange {
+  readonly number: string;
+  readonly from: string | number | null;
+  readonly to: string | number | null;
+}
+
+export function numberChanges(from: TeamLimits, to: TeamLimits): NumberChange[] {
+  const [before, after] = [planNumbers(from), planNumbers(to)];
+  return [...new Set([...Object.keys(after), ...Object.keys(before)])]
+    .map((number) => ({ number, from: before[number] ?? null, to: after[number] ?? null }))
+    .filter((change) => change.from !== change.to);
+}
+
 /** What a change that takes effect at once makes costlier in running periods. */
 export interface Costlier {
   readonly teams: number;
@@ -46,6 +85,18 @@ export interface Costlier {
   /** How much more the running periods cost, as far as they are used; in minor units. */
   readonly minor: number;
 }
+
+export const CostlierAnswer = Type.Object(
+  {
+    teams: Type.Integer({ minimum: 0, description: 'For how many teams.' }),
+    refused: Type.Integer({
+      minimum: 0,
+      description: 'Of how many of them the next request is refused: they have used more than they get.',
+    }),
+    minor: Type.Integer({ minimum: 0, description: 'By how many minor units, for what has been used so far.' }),
+  },
+  { description: 'What became costlier in running periods, because a plan took effect at once.' },
+);
 
 /** Of the running period and, if they are lowered, of the limits by minute to month. */
 type Used = Pick<TeamSummary, 'characters' | 'allowanceUsed'> & Pick<Usage, 'windows'>;

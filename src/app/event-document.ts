@@ -1,7 +1,7 @@
 // Formats an event for its receiver: a CloudEvents 1.0 object in JSON.
 import { keyReport } from '../admin/operations/key-rows.ts';
 import { periodReport } from '../admin/operations/periods.ts';
-import { teamReport } from '../admin/operations/team-rows.ts';
+import { teamReport } from '../admin/operations/teams.ts';
 import { limitKind } from '../domain/window-limits.ts';
 import { minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
 import { rfc3339 } from '../domain/period.ts';

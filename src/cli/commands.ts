@@ -38,6 +38,7 @@ const GROUPS: readonly Group[] = [
   own('reload', 'Makes the running gateway read its configuration again.', () => import('./commands/reload.ts'), 'reload'),
   own('demo', 'Runs the gateway with a built-in engine, a team and a key, to try it.', () => import('./commands/demo.ts'), 'demo'),
   operations('team', () => import('../admin/operations/teams.ts')),
+  operations('team', () => import('../admin/operations/team-changes.ts')),
   operations('key', () => import('../admin/operations/keys.ts')),
   own('key revoke', 'Revokes a key: its next request is refused.', keyCommands, 'keyRevoke'),
   operations('tag', () => import('../admin/operations/tags.ts')),

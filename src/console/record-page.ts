@@ -68,6 +68,12 @@ interface RecordPage<Found extends object> {
   /** Which it is, in the words of questions. */
   readonly called?: (found: Found) => Html;
   readonly actions: readonly Action<Found>[];
+  /** The operations whose buttons the page has, what is in their path, and the row that they judge by. */
+  readonly buttons?: {
+    readonly of: readonly AdminOperation[];
+    readonly path: (found: Found) => GivenMembers;
+    readonly row: (found: Found) => unknown;
+  };
 }
 
 /** A visit to a record that was found. */
@@ -83,7 +89,8 @@ interface Sent<Found> extends Faulty {
   readonly action: Action<Found>;
 }
 
-export function recordRoutes<Found extends object>(record: RecordPage<Found>): readonly ConsoleRoute[] {
+export function recordRoutes<Found extends object>(page: RecordPage<Found>): readonly ConsoleRoute[] {
+  const record = { ...page, actions: [...page.actions, ...buttonsOf(page)] };
   const { path, find, actions } = record;
   const at = (handle: (at: At<Found>) => Promise<ConsoleAnswer>) =>
     finding(find, (visit, parts, found) => handle({ record, visit, parts, found }));
@@ -104,6 +111,20 @@ export function recordRoutes<Found extends object>(record: RecordPage<Found>): r
         ];
   });
   return record.page === undefined ? routes : [get(path, at(shown)), ...routes];
+}
+
+function buttonsOf<Found extends object>({ buttons }: RecordPage<Found>): readonly Action<Found>[] {
+  if (buttons === undefined) return [];
+  const rowOf = (found: Found) => buttons.row(found) as never;
+  return buttons.of.flatMap((one) =>
+    (one.buttons ?? []).map(({ about, when, given, ...button }) => ({
+      ...button,
+      one,
+      about: () => about,
+      when: (found) => when?.(rowOf(found)) !== false,
+      given: (found) => ({ ...buttons.path(found), ...given?.(rowOf(found)) }),
+    })),
+  );
 }
 
 async function shown<Found extends object>(here: At<Found>, sent?: Sent<Found>): Promise<ConsoleAnswer> {

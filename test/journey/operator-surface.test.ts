@@ -1,5 +1,5 @@
 // What operators and their programs rely on, by name: paths, parameters, members and statuses of the admin API, commands with their flags and
-// exit statuses, members of --json, pages and forms of the console. Compared with lists in text files beside this one.
+// exit statuses, members of --json, pages and forms of the console. Compared with the lists in the text file beside this one.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -115,7 +115,8 @@ interface Described {
   readonly operationId: string;
 }
 
-test('the admin API, as its document describes it', async () => {
+/** The admin API, as its document describes it. */
+async function ofAdminApi(): Promise<string[]> {
   const { body } = await request({
     port: gateway.opsPort,
     path: '/admin/openapi.json',
@@ -141,8 +142,8 @@ test('the admin API, as its document describes it', async () => {
       }
     }
   }
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./operator-surface-api.txt');
-});
+  return ['# The admin API', ...lines, ''];
+}
 
 function wrapped(words: readonly string[]): string[] {
   const lines = [''];
@@ -157,7 +158,8 @@ function wrapped(words: readonly string[]): string[] {
 /** These go on until they are stopped. */
 const ENDLESS = ['serve', 'demo'];
 
-test('the commands: operands, flags, exit statuses', async () => {
+/** The commands: operands, flags, exit statuses. */
+async function ofCommands(): Promise<string[]> {
   const lines: string[] = [];
   for (const listed of await commandsOf()) {
     const { name } = listed;
@@ -187,8 +189,8 @@ test('the commands: operands, flags, exit statuses', async () => {
     }
     lines.push(`  exit: ${statuses.map(([what, status]) => `${what} ${status}`).join(', ')}`);
   }
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./operator-surface-commands.txt');
-});
+  return ['# The commands', ...lines, ''];
+}
 
 function valueFor(name: string): string {
   const values: Readonly<Record<string, string>> = {
@@ -202,7 +204,8 @@ function valueFor(name: string): string {
   return values[name] ?? NOBODY;
 }
 
-test('the members of --json', async () => {
+/** The members of --json. */
+async function ofJson(): Promise<string[]> {
   const lines: string[] = [];
   const { teamId, keyId } = team;
   const running = ['--ops', `127.0.0.1:${gateway.opsPort}`];
@@ -240,8 +243,8 @@ test('the members of --json', async () => {
     if (status !== 0) lines.push(`${shown.join(' ')}: ${status} ${stderr}`);
     else lines.push(shown.join(' '), ...wrapped([...namesIn(JSON.parse(stdout) as unknown)].toSorted()));
   }
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./operator-surface-json.txt');
-});
+  return ['# Members of --json', ...lines, ''];
+}
 
 /** At most 400 days, around today. */
 function spanOf(span: readonly string[]): readonly string[] {
@@ -256,7 +259,8 @@ function namesIn(value: unknown, at = ''): Set<string> {
   return new Set(Object.entries(value).flatMap(([name, member]) => [...namesIn(member, `${at}.${name}`)]));
 }
 
-test('the pages and forms of the console', async () => {
+/** The pages and forms of the console. */
+async function ofConsole(): Promise<string[]> {
   const visitor = new ConsoleVisitor(gateway.opsPort);
   await visitor.signIn(TOKEN);
   const one = await gateway.team(CREDIT_PLAN, 5000);
@@ -300,5 +304,10 @@ test('the pages and forms of the console', async () => {
     if (method !== 'POST') continue;
     lines.push(`${path} ${route.access}${route.access === 'signed-in' && route.changes ? ', changes' : ''}`);
   }
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('./operator-surface-console.txt');
+  return ['# The console', ...lines, ''];
+}
+
+test('all of it is as listed', async () => {
+  const lines = [await ofAdminApi(), await ofCommands(), await ofJson(), await ofConsole()].flat();
+  await expect(lines.join('\n')).toMatchFileSnapshot('./operator-surface.txt');
 });

@@ -9,11 +9,12 @@ import { choice, moment, ofTeam, utcDay } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import { operation } from '../operation.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
-import { numberChanges, planNumbers } from './team-rows.ts';
+import { numberChanges, planNumbers } from '../plan-change.ts';
 import { operations as glossaries } from './glossaries.ts';
 import { operations as keys } from './keys.ts';
 import { operations as plans } from './plans.ts';
 import { operations as tags } from './tags.ts';
+import { operations as teamChanges } from './team-changes.ts';
 import { operations as teams } from './teams.ts';
 
 const Values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]));
@@ -33,7 +34,9 @@ type EntryRow = Static<typeof Entry>;
 /** Each action in words. The last ones are the command line's and the console's. */
 const WORDS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    [...teams, ...plans, ...keys, ...glossaries, ...tags].flatMap(({ id, past }) => (past === undefined ? [] : [[id, past]])),
+    [...teams, ...teamChanges, ...plans, ...keys, ...glossaries, ...tags].flatMap(({ id, past }) =>
+      past === undefined ? [] : [[id, past]],
+    ),
   ),
   clearMemory: 'memory cleared',
   acceptClock: 'clock accepted',

@@ -190,6 +190,9 @@ async function changeKey(context: OperationContext, id: string, change: KeyChang
   return done({ team_id: key.teamId, ...keyReport(key) }, replicated, { team_id: key.teamId, key_id: id });
 }
 
+/** What helps a key of a form. */
+export const EXPIRED = 'It has expired: give it a later expiry, and it works again.';
+
 const NOTES = {
   active: '',
   revoked: ' It is revoked, which is permanent: create another one.',
@@ -233,6 +236,27 @@ export const updateKey: AdminOperation = operation({
   row: ChangedKey,
   facts: keyFacts,
   notice: ({ key_id: id, status }) => `Key ${id} is changed.${NOTES[status]}`,
+  buttons: [
+    {
+      name: 'disable',
+      title: 'Disable',
+      submit: 'Disable the key',
+      danger: true,
+      about: 'Its next request is refused, everywhere. It can be enabled again.',
+      when: ({ status }) => status !== 'disabled',
+      given: () => ({ disabled: true }),
+      notice: ({ display }) => `Key ${display} is disabled: its next request is refused.`,
+    },
+    {
+      name: 'enable',
+      title: 'Enable',
+      submit: 'Enable the key',
+      about: 'It works again at its next request, within its limits.',
+      when: ({ status }) => status === 'disabled',
+      given: () => ({ disabled: false }),
+      notice: ({ display, status }) => `Key ${display} is enabled.${status === 'expired' ? ` ${EXPIRED}` : ''}`,
+    },
+  ],
   async run(context, { id, label, disabled: isDisabled, limit, no_limit: removed = [], ...given }) {
     const limits: { -readonly [Name in keyof KeyLimitChange]: KeyLimitChange[Name] } = limitChange(given);
     if (limit !== undefined || removed.length > 0) {

@@ -6,9 +6,8 @@ import { choice, whole } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, operation, RefusedError, refused } from '../operation.ts';
 import type { AdminOperation, AskedBefore } from '../operation.ts';
-import { comparedWithTeams, costlierText, planNamed, PLAN_TIMES, questionOf, unconfirmed } from '../plan-change.ts';
+import { comparedWithTeams, CostlierAnswer, costlierText, PLAN_TIMES, planNamed, questionOf, unconfirmed } from '../plan-change.ts';
 import type { ComparedPlan, PlanTime } from '../plan-change.ts';
-import { CostlierAnswer } from './team-rows.ts';
 
 export type PlanReport = { readonly name: string } & Plan;
 

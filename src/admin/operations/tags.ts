@@ -107,6 +107,10 @@ export const showTag = operation({
   },
 });
 
+export function limitsOf({ requests_per_second, characters, limits }: Partial<LimitedTagRow>) {
+  return { requests_per_second, characters, limits };
+}
+
 export const setTag: AdminOperation = operation({
   id: 'setTag',
   past: 'tag limits set',
@@ -150,6 +154,27 @@ export const setTag: AdminOperation = operation({
   row: Tag,
   columns,
   notice: ({ tag: name, disabled }) => `Tag ${name} is ${disabled ? 'disabled: requests with it are refused' : 'saved'}.`,
+  // They leave the limits as they are.
+  buttons: [
+    {
+      name: 'disable',
+      title: 'Disable',
+      submit: 'Disable the tag',
+      danger: true,
+      about: 'Requests with this tag are refused, everywhere. It can be enabled again.',
+      when: ({ disabled }) => !disabled,
+      given: (row) => ({ ...limitsOf(row), disabled: true }),
+    },
+    {
+      name: 'enable',
+      title: 'Enable',
+      submit: 'Enable the tag',
+      about: 'Its requests are answered again, within its limits.',
+      when: ({ disabled }) => disabled,
+      given: (row) => ({ ...limitsOf(row), disabled: false }),
+      notice: ({ tag: name }) => `Tag ${name} is enabled.`,
+    },
+  ],
   async run(context, { id, tag: name, disabled = false, ...limits }) {
     const { registry, most } = context.part('tags');
     const settings = {

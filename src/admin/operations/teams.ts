@@ -1,30 +1,141 @@
-// Teams: creating, listing, showing, changing and deleting them.
-import { amountText, MINOR_MAX, minorRoundedDown, minorRoundedUp, toMicro } from '../../domain/money.ts';
-import type { Micro } from '../../domain/money.ts';
-import { dayOf } from '../../domain/period.ts';
-import {
-  judgeReason,
-  judgeRecordName,
-  judgeReference,
-  REASON_CHARACTERS_MAX,
-  RECORD_NAME_CHARACTERS_MAX,
-  REFERENCE_CHARACTERS_MAX,
-} from '../../domain/record-name.ts';
+// Teams: what is shown of them; creating, listing, showing and deleting them.
+import type { Static } from 'typebox';
+import { MINOR_MAX, minorRoundedDown, toMicro } from '../../domain/money.ts';
+import { anchorOf, dayOf, rfc3339 } from '../../domain/period.ts';
+import { judgeRecordName, judgeReference, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../../domain/record-name.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
-import type { Team, TeamChange, Usage } from '../../ports/team-registry.ts';
-import { choice, recordText, teamId } from '../fields.ts';
+import { windowTexts, writtenWindows } from '../../domain/window-limits.ts';
+import type { Team, Usage } from '../../ports/team-registry.ts';
+import { moment, recordText, teamId, whole, windowEntries, windowList } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import type { OperationContext, Plans } from '../operation-context.ts';
-import { done, found, operation, OTHER_REQUEST, RefusedError, refused } from '../operation.ts';
-import type { AdminOperation, OperationRefusal } from '../operation.ts';
-import { costlierFor, planNamed, PLAN_TIMES, questionOf, unconfirmed } from '../plan-change.ts';
-import type { NamedPlan, PlanTime } from '../plan-change.ts';
-import { ChangedTeam, ShownTeam, shownTeamFacts, TeamAnswer, teamColumns, teamFacts, teamReport } from './team-rows.ts';
-import type { ChangedTeamRow } from './team-rows.ts';
+import { done, found, operation, RefusedError, refused } from '../operation.ts';
+import type { AdminOperation, OperationRefusal, RowColumn } from '../operation.ts';
+import { CostlierAnswer, numbersOf, planNamed, planNumbers } from '../plan-change.ts';
 import { readSummaries, summaryColumns, TeamQuestion, warningsOfAlike } from './team-search.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
+
+export const TeamAnswer = Type.Object({
+  team_id: Type.String({ description: 'A ULID.' }),
+  name: Type.String(),
+  reference: Type.Optional(Type.String({ description: 'Your reference for the team. Absent if it has none.' })),
+  plan: Type.String(),
+  billing: Type.Enum(['quota', 'credit'], { type: 'string' }),
+  requests_per_second: whole,
+  max_characters_per_request: whole,
+  max_glossaries: whole,
+  characters: Type.Optional(whole),
+  period: Type.Optional(Type.String({ description: 'An ISO 8601 duration.' })),
+  period_anchor: Type.Optional(
+    Type.Enum(['calendar'], {
+      type: 'string',
+      description: "Periods are days, ISO weeks, months or years of UTC, not counted from the team's creation.",
+    }),
+  ),
+  overage_cap_minor: Type.Optional(whole),
+  overage_minor_per_million: Type.Optional(whole),
+  credit_minor_per_million: Type.Optional(whole),
+  test_key_characters: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The free characters of test keys in each period. Absent if they cost what live keys cost.',
+    }),
+  ),
+  limits: Type.Optional(windowList),
+  balance_minor: Type.Optional(whole),
+  currency: Type.String({ description: 'ISO 4217.' }),
+  created_at: moment,
+  next_plan: Type.Optional(
+    Type.Object(
+      { plan: Type.String() },
+      {
+        additionalProperties: Type.Union([Type.String(), Type.Number()]),
+        description: 'The plan that the team gets when its period ends, with its numbers. Absent if none waits.',
+      },
+    ),
+  ),
+});
+type TeamReport = Static<typeof TeamAnswer>;
+
+const refusedBy = (what: string) => Type.Integer({ minimum: 0, description: what });
+const ShownTeam = Type.Object({
+  ...TeamAnswer.properties,
+  refusals: Type.Object(
+    {
+      rate_limited: refusedBy('429, by the rate or another limit of a time, of the team, of a key or of a tag.'),
+      quota_exceeded: refusedBy("402, by the team's quota, or by the limit of a key or a tag."),
+      credit_exhausted: refusedBy('402.'),
+    },
+    {
+      description:
+        'How many requests were refused in the running period, by code: the sums of its UTC days, so that the first one counts as a whole. About a second behind.',
+    },
+  ),
+});
+
+export const ChangedTeam = Type.Object({
+  ...TeamAnswer.properties,
+  dearer: Type.Optional(
+    Type.Object(CostlierAnswer.properties, {
+      description: 'What became costlier in the running period, because a plan took effect at once. Absent if nothing.',
+    }),
+  ),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What was done and may not be intended, for example another team that has the same reference.',
+    }),
+  ),
+});
+export type ChangedTeamRow = Static<typeof ChangedTeam>;
+
+/** A team's numbers, under the names that plans have for them. */
+export function teamReport({ limits, nextPlan, ...team }: Team): TeamReport {
+  return {
+    team_id: team.teamId,
+    name: team.name,
+    reference: team.reference,
+    plan: team.plan,
+    ...numbersOf(limits),
+    limits: windowEntries(limits.windows),
+    ...(limits.billing === 'credit' && { balance_minor: minorRoundedDown(team.balanceMicro) }),
+    ...(anchorOf(limits.period) === 'calendar' && { period_anchor: 'calendar' }),
+    created_at: rfc3339(team.createdAtMs),
+    next_plan: nextPlan && { plan: nextPlan.name, ...planNumbers(nextPlan.limits) },
+  };
+}
+
+/** A team's members, one a line. */
+export function teamFacts({ next_plan: next, limits, dearer: _costlier, warnings: _warnings, ...members }: ChangedTeamRow) {
+  return {
+    ...members,
+    limits: limits && windowTexts(writtenWindows(limits)).join(', '),
+    next_plan: next && `${next.plan}, when the period ends`,
+  };
+}
+
+function shownTeamFacts({ refusals, ...team }: Static<typeof ShownTeam>) {
+  const some = Object.entries(refusals ?? {}).flatMap(([code, count]) => (count > 0 ? [`${count} ${code}`] : []));
+  return { ...teamFacts(team), refused: some.length === 0 ? 'none in this period' : `${some.join(', ')} in this period` };
+}
+
+const teamColumns: readonly RowColumn<TeamReport>[] = [
+  { head: 'Team', cell: (row) => row.team_id },
+  { head: 'Name', cell: (row) => row.name, holds: 'text' },
+  { head: 'Reference', cell: (row) => row.reference, holds: 'text' },
+  { head: 'Plan', cell: (row) => row.plan },
+  { head: 'Billing', cell: (row) => row.billing },
+  { head: 'Rate', cell: (row) => `${row.requests_per_second}/s` },
+  {
+    head: 'Characters or balance',
+    cell: (row) =>
+      row.billing === 'credit'
+        ? `${row.balance_minor} minor ${row.currency}`
+        : `${row.characters} per ${row.period_anchor === 'calendar' ? 'calendar ' : ''}${row.period}`,
+  },
+  { head: 'Created', cell: (row) => row.created_at },
+];
 
 export const listTeams = operation({
   id: 'listTeams',
@@ -61,11 +172,11 @@ export const listSummaries: AdminOperation = {
   listing: { read: (context, asked, after, size) => readSummaries(context, asked, (summary) => summary, after, size) },
 };
 
-const plan = (description: string) => Type.String({ description, given: { value: 'PLAN' } });
+export const plan = (description: string) => Type.String({ description, given: { value: 'PLAN' } });
 const REFERENCE = 'Your own reference, for example a customer number; it need not be unique.';
-const reference = (removes?: string) =>
+export const reference = (removes?: string) =>
   recordText(judgeReference, REFERENCE_CHARACTERS_MAX, REFERENCE, { value: 'R', ...(removes === undefined ? {} : { removes }) });
-const name = (description: string) => recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, description, { value: 'NAME' });
+export const name = (description: string) => recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, description, { value: 'NAME' });
 
 /** Without credit any plan will do. */
 function planOfNewTeam(plans: Plans, { plan: named, credit_minor: credit }: { readonly plan: string; readonly credit_minor?: number }) {
@@ -74,7 +185,7 @@ function planOfNewTeam(plans: Plans, { plan: named, credit_minor: credit }: { re
   return planned;
 }
 
-function takesNoCredit(field: 'credit_minor' | 'add_credit_minor', named: string): OperationRefusal {
+export function takesNoCredit(field: 'credit_minor' | 'add_credit_minor', named: string): OperationRefusal {
   const words = `plan ${named} has billing quota, which takes no credit; leave out {${field}} or choose a credit plan`;
   return { ...refused(field, words), named: words };
 }
@@ -141,153 +252,6 @@ export const showTeam = operation({
   },
 });
 
-/** What is to be changed of a team. */
-interface TeamEdit {
-  readonly name?: string | undefined;
-  /** `null` removes it. */
-  readonly reference?: string | null | undefined;
-  readonly plan?: string | undefined;
-  /** `never` takes back the change that waits for the end of the period. By default `now`. */
-  readonly when?: PlanTime | undefined;
-  /** Negative to deduct credit, which needs a reason. */
-  readonly add_credit_minor?: number | undefined;
-  readonly reason?: string | undefined;
-}
-
-/** The change, and what of it makes a running period costlier at once. */
-async function judgedEdit({ options: { teams, plans } }: OperationContext, id: string, edit: TeamEdit) {
-  const { name: named, reference: referred, plan: planned, when = 'now', add_credit_minor: added = 0 } = edit;
-  const usage = found(await teams.usage(id), 'team', id);
-  const { team } = usage;
-  const asked = planned === undefined ? undefined : planNamed(plans(), planned);
-  const atOnce = when === 'now' ? asked : undefined;
-  const { name: charged, limits } = atOnce ?? { name: team.plan, limits: team.limits };
-  if (added !== 0 && limits.billing !== 'credit') throw new RefusedError(takesNoCredit('add_credit_minor', charged));
-  // Above this, millionths of a minor unit are no longer exact integers.
-  if (added > 0 && minorRoundedUp(team.balanceMicro) + added > MINOR_MAX) throw new RefusedError(BALANCE_TOO_LARGE);
-  const change: TeamChange = {
-    ...(named !== undefined && { name: named.trim() }),
-    ...(referred !== undefined && { reference: referred?.trim() ?? null }),
-    ...planChange(asked, when),
-    ...(added !== 0 && { addMicro: toMicro(added) }),
-  };
-  const costlier = atOnce && costlierFor(team.limits, atOnce.limits, usage);
-  return { team, change, question: costlier && costlier.teams > 0 ? { costlier, plan: atOnce } : undefined };
-}
-
-/** A change at once replaces the one that waits. */
-function planChange(asked: NamedPlan | undefined, when: PlanTime): Pick<TeamChange, 'plan' | 'nextPlan'> {
-  if (when === 'never') return { nextPlan: null };
-  if (asked === undefined) return {};
-  return when === 'now' ? { plan: asked, nextPlan: null } : { nextPlan: asked };
-}
-
-const BALANCE_TOO_LARGE = refused('add_credit_minor', `the balance would be more than a team can have, ${MINOR_MAX} minor units; add less`);
-
-function creditNotFree(freeMicro: Micro, { balanceMicro, limits: { currency } }: Team): OperationRefusal {
-  const most = `${amountText(minorRoundedDown(freeMicro), currency)} ${currency}`;
-  const rest = freeMicro < balanceMicro ? 'open reservations hold the rest' : 'the whole balance';
-  return refused('add_credit_minor', `at most ${most} can be deducted: ${rest}`);
-}
-
-export const updateTeam: AdminOperation = operation({
-  id: 'updateTeam',
-  past: 'team changed',
-  command: 'team update',
-  http: 'PATCH /teams/{id}',
-  summary: "Changes a team's plan, name or reference, or adds or deducts credit.",
-  about:
-    'The change takes effect at the next request. A plan with another period length starts a new period. If a plan makes the ' +
-    'running period costlier, or leaves less than is used, it asks before it changes anything.',
-  examples: [
-    `lingate team update ${TEAM} --plan pro`,
-    `lingate team update ${TEAM} --plan pro --when next-period`,
-    `lingate team update ${TEAM} --name "Web shop"`,
-    `lingate team update ${TEAM} --add-credit-minor 2500`,
-    `lingate team update ${TEAM} --add-credit-minor -500 --reason "invoice 1042 was paid twice"`,
-  ],
-  input: {
-    id: teamId,
-    plan: plan('A plan of the configuration; effective at the next request, or as `when` says.'),
-    when: choice(PLAN_TIMES, 'When the plan takes effect; never, without a plan, cancels a waiting change.', {
-      value: 'TIME',
-      fallback: 'now',
-    }),
-    name: name('A new name.'),
-    reference: reference('no-reference'),
-    add_credit_minor: Type.Integer({
-      minimum: -MINOR_MAX,
-      maximum: MINOR_MAX,
-      description:
-        'Credit to add, in minor units (cents); only with a credit plan. Negative to deduct credit, except what open reservations hold; not 0.',
-    }),
-    reason: recordText(judgeReason, REASON_CHARACTERS_MAX, 'Why, for the audit. Required to deduct credit.', { value: 'TEXT' }),
-    confirm: Type.Boolean({
-      description:
-        'Required as `true` for a change of plan that takes effect at once and makes a running period costlier, or leaves less than is used; without it that is a `validation_error` with `dearer`, and nothing is changed.',
-      given: { only: 'programs' },
-    }),
-  },
-  clears: ['reference'],
-  judge({ plan: planned, when, name: named, reference: referred, add_credit_minor: added, reason }): OperationRefusal | undefined {
-    if (when !== undefined && (when === 'never') === (planned !== undefined))
-      return refused('when', 'now and next-period need a {plan}, never takes none');
-    if (added === 0) return refused('add_credit_minor', 'must not be 0: positive to add credit, negative to deduct it');
-    if (referred === undefined && (named ?? planned ?? when ?? added) === undefined) {
-      const given = 'give {name}, {reference}, {plan}, {when} or {add_credit_minor}';
-      return reason === undefined
-        ? refused('body', `nothing to change; ${given}`)
-        : refused('reason', `is why something is changed; also ${given}`);
-    }
-    return (added ?? 0) < 0 && reason === undefined ? refused('reason', 'is required to deduct credit') : undefined;
-  },
-  row: ChangedTeam,
-  facts: teamFacts,
-  notice: editText,
-  instead: '{when} next-period',
-  async asks(context, { id, confirm: _confirm, ...edit }) {
-    const { question } = await judgedEdit(context, id, edit);
-    return question && questionOf(question.costlier, question.plan);
-  },
-  async run(context, { id, confirm = false, ...edit }, { once, agreed }) {
-    const { teams } = context.options;
-    const { team: before, change, question } = await judgedEdit(context, id, edit);
-    if (question !== undefined && !confirm && agreed !== questionOf(question.costlier, question.plan).mark)
-      throw new RefusedError(unconfirmed(question.costlier, question.plan.limits.currency));
-    const by = context.by(updateTeam, edit.reason?.trim());
-    const after = found(await context.changing(teams.updateTeam(id, { ...change, once }, by)), 'team', id);
-    if ('kind' in after) {
-      if (after.kind === 'other_request') throw new RefusedError(OTHER_REQUEST);
-      throw new RefusedError(after.kind === 'balance_out_of_bounds' ? BALANCE_TOO_LARGE : creditNotFree(after.freeMicro, before));
-    }
-    const isWeighty = change.plan !== undefined || change.nextPlan !== undefined || change.addMicro !== undefined;
-    const replicated = isWeighty ? await context.replicated([id]) : undefined;
-    return done({ ...teamReport(after), dearer: question?.costlier }, replicated, undefined, await warningsOfAlike(teams, after, change));
-  },
-});
-
-/** What was changed, a sentence for each part. */
-function editText(
-  row: ChangedTeamRow,
-  { plan: planned, when = 'now', name: named, reference: referred, add_credit_minor: added }: TeamEdit,
-) {
-  const money = (minor: number): string => `${amountText(minor, row.currency)} ${row.currency}`;
-  const moved = (minor: number): string => `${money(Math.abs(minor))} has been ${minor < 0 ? 'deducted' : 'added'}.`;
-  const waiting =
-    row.next_plan === undefined
-      ? 'No change of plan is waiting for the end of the period.'
-      : `The team gets plan ${row.next_plan.plan} when its period ends.`;
-  const isReferred = row.reference === undefined ? 'The team has no reference now.' : `The team's reference is now ${row.reference}.`;
-  return [
-    when !== 'now' ? waiting : planned && `The team is now on plan ${row.plan}, effective at its next request.`,
-    added && `${moved(added)} The credit is now ${money(row.balance_minor ?? 0)}.`,
-    named && `The team is now called ${row.name}.`,
-    referred === undefined ? undefined : isReferred,
-  ]
-    .filter(Boolean)
-    .join(' ');
-}
-
 export const deleteTeam: AdminOperation = operation({
   id: 'deleteTeam',
   past: 'team deleted',
@@ -339,4 +303,4 @@ export const deleteTeam: AdminOperation = operation({
   },
 });
 
-export const operations = [createTeam, listTeams, showTeam, updateTeam, deleteTeam];
+export const operations = [createTeam, listTeams, showTeam, deleteTeam];

@@ -11,7 +11,7 @@ import type { Config } from '../../config/config.ts';
 import type { NetworkAddress } from '../../config/network-address.ts';
 import type { NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { createKey } from '../../admin/operations/keys.ts';
-import type { ChangedTeamRow } from '../../admin/operations/team-rows.ts';
+import type { ChangedTeamRow } from '../../admin/operations/teams.ts';
 import { createTeam } from '../../admin/operations/teams.ts';
 import { matchesKeyPattern } from '../../domain/api-key.ts';
 import { ONLY_ENGINE } from '../../domain/engine-routing.ts';

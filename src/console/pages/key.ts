@@ -1,7 +1,7 @@
 // A key's page: its limits, its use, and what may be done to it: changing, disabling, revoking it,
 // and rotating it step by step.
-import { createKey, KEY_FIELDS, revokeKey, updateKey } from '../../admin/operations/keys.ts';
-import { limitsReport } from '../../admin/operations/key-rows.ts';
+import { createKey, EXPIRED, KEY_FIELDS, revokeKey, updateKey } from '../../admin/operations/keys.ts';
+import { keyReport, limitsReport } from '../../admin/operations/key-rows.ts';
 import { windowShares } from '../../admin/operations/periods.ts';
 import type { ChangedKeyRow, NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { html } from '../../docs/html.ts';
@@ -48,13 +48,7 @@ function keyFacts({ key, periodStartMs, periodEndMs }: TeamKey, nowMs: number): 
 
 const pathOf = ({ team, key }: TeamKey): string => keyPath(team.teamId, key.keyId);
 
-function updated(words: string) {
-  return ({ display, status }: ChangedKeyRow): Html =>
-    html`<p>Key ${display} ${words}.</p>
-      ${status === 'expired' ? html`<p>It has expired: give it a later expiry, and it works again.</p>` : undefined}`;
-}
-
-const USE: readonly Action<TeamKey>[] = [
+const ACTIONS: readonly Action<TeamKey>[] = [
   {
     one: updateKey,
     name: '',
@@ -64,32 +58,8 @@ const USE: readonly Action<TeamKey>[] = [
     fields: KEY_FIELDS,
     texts: ({ key }) => limitTexts(limitsReport(key.limits), key.label),
     given: ({ key: { keyId: id, label } }, sent) => ({ id, label, ...sent }),
-    notice: updated('is saved'),
+    notice: ({ display, status }: ChangedKeyRow) => `Key ${display} is saved.${status === 'expired' ? ` ${EXPIRED}` : ''}`,
   },
-  {
-    one: updateKey,
-    name: 'disable',
-    title: 'Disable',
-    submit: 'Disable the key',
-    danger: true,
-    when: ({ key }) => key.status !== 'disabled',
-    about: () => 'Its next request is refused, everywhere. It can be enabled again.',
-    given: ({ key }) => ({ id: key.keyId, disabled: true }),
-    notice: updated('is disabled: its next request is refused'),
-  },
-  {
-    one: updateKey,
-    name: 'enable',
-    title: 'Enable',
-    submit: 'Enable the key',
-    when: ({ key }) => key.status === 'disabled',
-    about: () => 'It works again at its next request, within its limits.',
-    given: ({ key }) => ({ id: key.keyId, disabled: false }),
-    notice: updated('is enabled'),
-  },
-];
-
-const REPLACE: readonly Action<TeamKey>[] = [
   {
     one: createKey,
     name: 'rotate',
@@ -186,5 +156,10 @@ export const KEY_ROUTES: readonly ConsoleRoute[] = recordRoutes<TeamKey>({
       ${keyFacts(found, nowMs)} ${forms}`;
     return { title, section: 'teams', main };
   },
-  actions: [...USE, ...REPLACE],
+  actions: ACTIONS,
+  buttons: {
+    of: [updateKey],
+    path: ({ key }) => ({ id: key.keyId }),
+    row: ({ key }) => keyReport(key),
+  },
 });

@@ -1,6 +1,6 @@
 // A team's tags: those that have limits, those that were used lately, and what may be done to each.
 import { RefusedError, refused } from '../../admin/operation.ts';
-import { deleteTag, limitedTag, listTags, setTag, showTag } from '../../admin/operations/tags.ts';
+import { deleteTag, limitedTag, limitsOf, listTags, setTag, showTag } from '../../admin/operations/tags.ts';
 import type { LimitedTagRow } from '../../admin/operations/tags.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
@@ -109,21 +109,6 @@ async function findTag(visit: SignedInVisit, parts: ConsoleParts): Promise<TeamT
   return { team, tag, row: await limitedTag(parts.context, team.teamId, tag) };
 }
 
-function limitsOf({ row }: TeamTag) {
-  const { requests_per_second, characters, limits } = row ?? {};
-  return { requests_per_second, characters, limits };
-}
-
-function isDisabled({ row }: TeamTag): boolean {
-  return row?.disabled === true;
-}
-
-/** Disabling and enabling leave the limits as they are. */
-const TURNED = {
-  one: setTag,
-  notice: ({ tag, disabled }: LimitedTagRow) => `Tag ${tag} is ${disabled ? 'disabled: requests with it are refused' : 'enabled'}.`,
-};
-
 const ACTIONS: readonly Action<TeamTag>[] = [
   {
     one: setTag,
@@ -132,29 +117,10 @@ const ACTIONS: readonly Action<TeamTag>[] = [
     submit: 'Save',
     about: () => 'Changes take effect at the next request with this tag, everywhere.',
     fields: ['requests_per_second', 'characters', 'limits'],
-    texts: (found) => limitTexts(limitsOf(found)),
+    texts: (found) => limitTexts(limitsOf(found.row ?? {})),
     whole: true,
-    given: (found, sent) => ({ ...idOf(found), ...sent, ...(isDisabled(found) ? { disabled: true } : {}) }),
+    given: (found, sent) => ({ ...idOf(found), ...sent, ...(found.row?.disabled === true && { disabled: true }) }),
     notice: (_value, { tag }) => `Tag ${tag} is saved.`,
-  },
-  {
-    ...TURNED,
-    name: 'disable',
-    title: 'Disable',
-    submit: 'Disable the tag',
-    danger: true,
-    when: (found) => !isDisabled(found),
-    about: () => 'Requests with this tag are refused, everywhere. It can be enabled again.',
-    given: (found) => ({ ...idOf(found), ...limitsOf(found), disabled: true }),
-  },
-  {
-    ...TURNED,
-    name: 'enable',
-    title: 'Enable',
-    submit: 'Enable the tag',
-    when: isDisabled,
-    about: () => 'Its requests are answered again, within its limits.',
-    given: (found) => ({ ...idOf(found), ...limitsOf(found), disabled: false }),
   },
   {
     one: deleteTag,
@@ -191,5 +157,6 @@ export const TAG_ROUTES: readonly ConsoleRoute[] = [
       return { title, section: 'teams', main };
     },
     actions: ACTIONS,
+    buttons: { of: [setTag], path: idOf, row: ({ row }) => row ?? { disabled: false } },
   }),
 ];

@@ -4,8 +4,9 @@ import { createKey, KEY_FIELDS } from '../../admin/operations/keys.ts';
 import { teamUsage } from '../../admin/operations/periods.ts';
 import { planReports } from '../../admin/operations/plans.ts';
 import type { PlanReport } from '../../admin/operations/plans.ts';
-import { createTeam, deleteTeam, refusalsIn, updateTeam } from '../../admin/operations/teams.ts';
-import type { ChangedTeamRow } from '../../admin/operations/team-rows.ts';
+import { createTeam, deleteTeam, operations, refusalsIn, teamReport } from '../../admin/operations/teams.ts';
+import { updateTeam } from '../../admin/operations/team-changes.ts';
+import type { ChangedTeamRow } from '../../admin/operations/teams.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { anchorOf } from '../../domain/period.ts';
@@ -241,5 +242,6 @@ export const TEAM_ROUTES: readonly ConsoleRoute[] = [
     called: calledTeam,
     page,
     actions: ACTIONS,
+    buttons: { of: operations, path: (found) => ({ id: idOf(found) }), row: ({ team }) => teamReport(team) },
   }),
 ];

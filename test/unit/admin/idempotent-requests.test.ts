@@ -4,7 +4,8 @@ import { IdempotentRequests, LEASE_MS } from '../../../src/admin/idempotent-requ
 import type { AskedRecords, Ran } from '../../../src/admin/idempotent-requests.ts';
 import { OperationContext } from '../../../src/admin/operation-context.ts';
 import { createKey } from '../../../src/admin/operations/keys.ts';
-import { createTeam, updateTeam } from '../../../src/admin/operations/teams.ts';
+import { createTeam } from '../../../src/admin/operations/teams.ts';
+import { updateTeam } from '../../../src/admin/operations/team-changes.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
