@@ -1,14 +1,12 @@
 // A team's account: admissions and settlements, and what time alone does. Pure: the store's driver passes the time, reads what the
 // account asks for and writes what it has changed, all in one transaction, or one compare-and-set (`AccountRows`).
 import { dictionaryFor } from '../domain/glossary.ts';
-import type { LanguagePair } from '../domain/glossary.ts';
 import { costMicro, minorRoundedDown, minorRoundedUp } from '../domain/money.ts';
-import type { Micro } from '../domain/money.ts';
 import { dayOf, periodBy, sameLength } from '../domain/period.ts';
 import type { Audited } from '../domain/audit-entry.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { tagOfSubject, windowLimits } from '../domain/window-limits.ts';
-import type { StoredCounts, WindowSubject, WindowTickets } from '../domain/window-limits.ts';
+import type { WindowSubject, WindowTickets } from '../domain/window-limits.ts';
 import type {
   Admission,
   AdmissionRequest,
@@ -22,90 +20,27 @@ import type {
   Resolution,
   Verdict,
 } from '../ports/ledger.ts';
-import type { BalanceOutOfBounds, CreditNotFree, KeyRecord, Standing, Team, TeamChange, Usage } from '../ports/team-registry.ts';
-import type { EndedPeriod, RunningPeriod } from '../ports/usage-history.ts';
+import type { BalanceOutOfBounds, CreditNotFree, Standing, Team, TeamChange, Usage } from '../ports/team-registry.ts';
+import type { AccountCounts, AccountRows } from './account-rows.ts';
 import { WindowCounts } from './counter.ts';
 import { KeyAccount } from './key-account.ts';
-import type { KeyUsed } from './key-account.ts';
 import { nearestRate, periodRefusal, rateRefusal, takeTickets, tooSmallWindow, windowRefusal, windowStandings } from './limit.ts';
 import type { LimitedSubject } from './limit.ts';
-import { Slots } from './rate.ts';
+import { OpenReservations } from './open-reservations.ts';
+import type { HeldReservation } from './open-reservations.ts';
 import { countTag, TagAccount } from './tag-account.ts';
-import type { TagRecords } from './tag-account.ts';
 import { TagUses } from './tag-uses.ts';
 import { changedTeam, withNextPlan } from './team-change.ts';
-
-/** What an open reservation holds, in the period in which it was made. */
-export interface HeldReservation {
-  readonly untilMs: number;
-  readonly keyId: string;
-  readonly characters: number;
-  readonly priceMicro: Micro;
-  readonly period: number;
-  /** Of the plan's allowance for test keys. */
-  readonly ofAllowance: boolean;
-  readonly tickets: WindowTickets | undefined;
-  readonly tag: RequestTag | undefined;
-}
-
-/** What is charged to a key, on a day, in a period: all that is shown or invoiced is a sum of these. */
-export interface KeyCharge {
-  readonly keyId: string;
-  readonly day: number;
-  readonly period: number;
-  readonly characters: number;
-  readonly micro: Micro;
-  readonly ofAllowance: boolean;
-}
-
-/** What a store keeps of a team besides its record, keys, counters and reservations. Written whenever an account `isChanged`. */
-export interface AccountCounts {
-  balanceMicro: Micro;
-  period: RunningPeriod;
-  /** Charged in the period; of these, what is of the allowance. */
-  used: number;
-  allowanceUsed: number;
-  readonly slots: Slots;
-}
-
-/** Of a new team, whose account `begin` begins. */
-export function firstCounts(balanceMicro: Micro, nowMs: number): AccountCounts {
-  const period = { number: 0, startMs: nowMs, endMs: Number.MAX_SAFE_INTEGER, anchorMs: nowMs, addedMicro: 0, deductedMicro: 0 };
-  return { balanceMicro, period, used: 0, allowanceUsed: 0, slots: new Slots() };
-}
-
-/** What an account needs of its store. Nothing waits: what is read is at hand, and what is written is so at the end at the latest. */
-export interface AccountRows {
-  /** Its record as it is stored (`status` ignores expiry), and what is used of it. */
-  key(keyId: string): { readonly record: KeyRecord; readonly use: KeyUsed } | undefined;
-  /** What a subject has used of its windows, if they were ever limited. */
-  windowCounts(subject: WindowSubject): StoredCounts | undefined;
-  open(requestId: string, held: HeldReservation): void;
-  close(requestId: string): void;
-  charge(charge: KeyCharge): void;
-  /** The pairs of a glossary and their dictionaries. */
-  pairs(glossaryId: string): readonly (LanguagePair & { readonly dictionaryId: string })[] | undefined;
-  readonly tags: TagRecords;
-  /** Whether anything was charged in this period, even without characters. */
-  isCharged(period: number): boolean;
-  endPeriod(ended: EndedPeriod): void;
-  /** The audit entry and the event of a change of the team, or of its creation; neither if nothing differs. */
-  changed(before: Team | undefined, after: Team, by: Audited | undefined, nowMs: number): void;
-}
 
 export class Account {
   /** Its balance is the one of `counts`. */
   team: Team;
   readonly counts: AccountCounts;
-  readonly reservations: Map<string, HeldReservation>;
   readonly keys = new Map<string, KeyAccount>();
   readonly windowCounts = new Map<WindowSubject, WindowCounts>();
   readonly #rows: AccountRows;
+  readonly #open: OpenReservations;
   #subject: LimitedSubject;
-  /** What follows from the reservations: those of the current period, and credit of all. */
-  readonly #held = { characters: 0, ofAllowance: 0, micro: 0 };
-  /** No lease ends before. */
-  #leaseDueMs = Infinity;
   /** Whether the counts (of which `period` is seldom written), and the team's record, differ from what is stored. */
   isChanged = false;
   isPeriodChanged = false;
@@ -114,31 +49,21 @@ export class Account {
   constructor(team: Team, counts: AccountCounts, reservations: Map<string, HeldReservation>, rows: AccountRows) {
     this.team = team;
     this.counts = counts;
-    this.reservations = reservations;
     this.#rows = rows;
-    for (const held of reservations.values()) this.#hold(held, 1);
-    this.#findLease();
+    this.#open = new OpenReservations(reservations, counts.period.number);
     this.#subject = this.#asSubject();
+  }
+
+  get reservations(): ReadonlyMap<string, HeldReservation> {
+    return this.#open.all;
   }
 
   // What time alone does
 
   /** Ends leases, and the period with the plan that waits for its end. Called before anything else is done or shown. */
   catchUp(nowMs: number): void {
-    if (nowMs >= this.#leaseDueMs) this.#endLeases(nowMs);
+    for (const [id, held] of this.#open.due(nowMs)) this.#close(id, held, 0, nowMs);
     if (nowMs >= this.counts.period.endMs) this.#endPeriod(nowMs);
-  }
-
-  #endLeases(nowMs: number): void {
-    for (const [id, held] of this.reservations) {
-      if (held.untilMs <= nowMs) this.#close(id, held, 0, nowMs);
-    }
-    this.#findLease();
-  }
-
-  #findLease(): void {
-    this.#leaseDueMs = Infinity;
-    for (const { untilMs } of this.reservations.values()) this.#leaseDueMs = Math.min(this.#leaseDueMs, untilMs);
   }
 
   #endPeriod(nowMs: number): void {
@@ -165,9 +90,8 @@ export class Account {
     const { anchorMs: _anchor, ...period } = this.counts.period;
     const { number, addedMicro, deductedMicro } = period;
     const { plan, limits } = this.team;
-    const isHeld = [...this.reservations.values()].some((held) => held.period === number);
     // Whether it was charged is asked last: in Redis the answer depends on a counter that every admission changes.
-    if (this.counts.used + addedMicro + deductedMicro > 0 || isHeld || this.#rows.isCharged(number))
+    if (this.counts.used + addedMicro + deductedMicro > 0 || this.#open.isHeldIn(number) || this.#rows.isCharged(number))
       this.#rows.endPeriod({ ...period, endMs, plan, limits });
   }
 
@@ -177,7 +101,7 @@ export class Account {
     const number = this.counts.period.number + 1;
     this.counts.period = { number, startMs: Math.max(startMs, fromMs), endMs, anchorMs, addedMicro: 0, deductedMicro: 0 };
     this.counts.used = this.counts.allowanceUsed = 0;
-    this.#held.characters = this.#held.ofAllowance = 0;
+    this.#open.beginPeriod(number);
     this.isChanged = this.isPeriodChanged = true;
   }
 
@@ -197,7 +121,7 @@ export class Account {
    */
   admit(request: AdmissionRequest, nowMs: number): Admission {
     this.catchUp(nowMs);
-    const open = this.reservations.get(request.requestId);
+    const open = this.#open.all.get(request.requestId);
     if (open !== undefined) return this.#repeated(request, open);
     const key = this.key(request.keyId);
     const tag = this.#tag(request.tag, nowMs);
@@ -287,7 +211,7 @@ export class Account {
 
   #allowanceRefusal(characters: number): QuotaExceeded | undefined {
     const { testAllowance: characterLimit } = this.team.limits;
-    if (this.counts.allowanceUsed + this.#held.ofAllowance + characters <= characterLimit) return undefined;
+    if (this.counts.allowanceUsed + this.#open.held.ofAllowance + characters <= characterLimit) return undefined;
     return { kind: 'quota_exceeded', characterLimit, overageCapMinor: 0, periodEndMs: this.counts.period.endMs, of: 'test_keys' };
   }
 
@@ -295,11 +219,11 @@ export class Account {
     const { billing, characterLimit, overageCharacters, overageCapMinor, minorPerMillion, currency } = this.team.limits;
     const { used, allowanceUsed, balanceMicro, period } = this.counts;
     if (billing === 'quota') {
-      const counted = used - allowanceUsed + this.#held.characters - this.#held.ofAllowance;
+      const counted = used - allowanceUsed + this.#open.held.characters - this.#open.held.ofAllowance;
       if (counted + characters <= characterLimit + overageCharacters) return undefined;
       return { kind: 'quota_exceeded', characterLimit, overageCapMinor, periodEndMs: period.endMs };
     }
-    const [freeMicro, priceMicro] = [balanceMicro - this.#held.micro, costMicro(characters, minorPerMillion)];
+    const [freeMicro, priceMicro] = [balanceMicro - this.#open.held.micro, costMicro(characters, minorPerMillion)];
     if (priceMicro <= freeMicro) return undefined;
     return { kind: 'credit_exhausted', balanceMinor: minorRoundedDown(freeMicro), requiredMinor: minorRoundedUp(priceMicro), currency };
   }
@@ -311,9 +235,7 @@ export class Account {
     const untilMs = nowMs + request.leaseMs;
     const period = this.counts.period.number;
     const held: HeldReservation = { untilMs, keyId: request.keyId, characters, priceMicro, period, ofAllowance, tickets, tag: request.tag };
-    this.reservations.set(request.requestId, held);
-    this.#hold(held, 1);
-    this.#leaseDueMs = Math.min(this.#leaseDueMs, untilMs);
+    this.#open.open(request.requestId, held);
     this.#rows.open(request.requestId, held);
   }
 
@@ -329,7 +251,7 @@ export class Account {
   /** Charges an open reservation, all of it or `asked` characters, or gives it back. */
   resolve(requestId: string, verdict: Verdict, nowMs: number, asked = Infinity): Resolution {
     this.catchUp(nowMs);
-    const held = this.reservations.get(requestId);
+    const held = this.#open.all.get(requestId);
     if (held === undefined) return { kind: 'absent' };
     const charged = verdict === 'commit' ? Math.max(0, Math.min(asked, held.characters)) : 0;
     this.#close(requestId, held, charged, nowMs);
@@ -339,8 +261,7 @@ export class Account {
   }
 
   #close(id: string, held: HeldReservation, charged: number, nowMs: number): void {
-    this.reservations.delete(id);
-    this.#hold(held, -1);
+    this.#open.close(id, held);
     this.#giveBack(held, held.characters - charged, nowMs);
     this.#rows.close(id);
     this.isChanged = true;
@@ -378,13 +299,6 @@ export class Account {
     }
   }
 
-  #hold({ period, characters, ofAllowance, priceMicro }: HeldReservation, sign: 1 | -1): void {
-    this.#held.micro += sign * priceMicro;
-    if (period !== this.counts.period.number) return;
-    this.#held.characters += sign * characters;
-    if (ofAllowance) this.#held.ofAllowance += sign * characters;
-  }
-
   // Who has limits
 
   key(keyId: string): KeyAccount | undefined {
@@ -397,13 +311,8 @@ export class Account {
     return key;
   }
 
-  /** What a key's reservations hold in the current period. */
   heldBy(keyId: string): number {
-    let total = 0;
-    for (const held of this.reservations.values()) {
-      if (held.keyId === keyId && held.period === this.counts.period.number) total += held.characters;
-    }
-    return total;
+    return this.#open.heldBy(keyId);
   }
 
   /** What is used of a subject's windows, for what changes it. */
@@ -466,7 +375,7 @@ export class Account {
     const before = this.shown();
     const balanceMicro = before.balanceMicro + addMicro;
     if (!Number.isSafeInteger(balanceMicro)) return { kind: 'balance_out_of_bounds' };
-    const freeMicro = before.balanceMicro - this.#held.micro;
+    const freeMicro = before.balanceMicro - this.#open.held.micro;
     if (addMicro < 0 && freeMicro + addMicro < 0) return { kind: 'credit_not_free', freeMicro };
     const after = { ...changedTeam(before, change, by), balanceMicro };
     const beginsPeriod = plan !== undefined && !sameLength(plan.limits.period, before.limits.period);
@@ -509,7 +418,7 @@ export class Account {
 
   standing(): Standing {
     const { used: usedCharacters, allowanceUsed, balanceMicro } = this.counts;
-    const { characters: heldCharacters, ofAllowance: allowanceHeld, micro: heldMicro } = this.#held;
+    const { characters: heldCharacters, ofAllowance: allowanceHeld, micro: heldMicro } = this.#open.held;
     const openReservations = this.reservations.size;
     return { usedCharacters, heldCharacters, allowanceUsed, allowanceHeld, balanceMicro, heldMicro, openReservations };
   }

@@ -2,7 +2,7 @@
 import { rangeBits } from '../../domain/key-limits.ts';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import type { Micro } from '../../domain/money.ts';
-import type { HeldReservation } from '../../ledger/account.ts';
+import type { HeldReservation } from '../../ledger/open-reservations.ts';
 import { shownKey } from '../../ledger/key-account.ts';
 import type { StoredTagUses } from '../../ledger/tag-uses.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';

@@ -2,7 +2,7 @@
 // have them, on their accounts.
 import type { KeyDigest, KeyMode, KeyOwner } from '../../domain/api-key.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { firstCounts } from '../../ledger/account.ts';
+import { firstCounts } from '../../ledger/account-rows.ts';
 import { shownKey } from '../../ledger/key-account.ts';
 import type { FoundKey, KeyRecord, KeySearch, NewTeam, Team, TeamPage } from '../../ports/team-registry.ts';
 import type { OpenTeam, TeamSpace } from '../records/team-registry.ts';
