@@ -1,9 +1,8 @@
 // Engines with limited characters: reports what is sent each second; knows which are used up.
 import { randomBytes } from 'node:crypto';
-import type { EngineCap } from '../ports/engine-use.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { EngineUse } from '../ports/engine-use.ts';
+import type { EngineCap, EngineUse } from '../ports/engine-use.ts';
 import type { Log } from '../ports/log.ts';
 import { Rounds } from './rounds.ts';
 
@@ -95,6 +94,8 @@ export class EngineCaps {
   /** Reports what is left. */
   async close(): Promise<void> {
     await this.#reports?.close();
+    // Perhaps one that the store has not confirmed, then the rest.
+    await this.#reports?.now();
     await this.#reports?.now();
   }
 
