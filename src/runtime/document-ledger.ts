@@ -33,6 +33,17 @@ export async function releaseHolds(ledger: Releasing, teamId: string, holds: rea
   return true;
 }
 
+/** Of a document that is gone, or is to go; of any other, the hold stays. Whether store and ledger have answered. */
+export async function releaseOfGone(
+  { teamId, documentId }: DueDocument,
+  hold: DocumentHold,
+  { documents, ledger }: { readonly documents: Pick<DocumentStore, 'find'>; readonly ledger: Releasing },
+): Promise<boolean> {
+  const known = await documents.find(teamId, documentId);
+  if (isUnavailable(known)) return false;
+  return (known !== undefined && known.isRemoved !== true) || releaseHolds(ledger, teamId, [hold]);
+}
+
 /** What is not open any more was charged by whoever worked on the document before. */
 export async function charge(ledger: Releasing, { teamId, holds, billed }: DocumentRecord): Promise<StoreUnavailable | undefined> {
   const hold = holds.at(-1);

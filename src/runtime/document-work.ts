@@ -11,7 +11,7 @@ import type { TranslatedFile } from '../ports/engine.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
-import { charge, failureOf, keyRefusal, releaseHolds, reserveHold } from './document-ledger.ts';
+import { charge, failureOf, keyRefusal, releaseHolds, releaseOfGone, reserveHold } from './document-ledger.ts';
 import type { Failure } from './document-ledger.ts';
 import { countTexts, partOf, translateTexts } from './document-texts.ts';
 
@@ -119,6 +119,10 @@ export class DocumentWork {
     return this.#claimed.released.aborted;
   }
 
+  get #leaseMs(): number {
+    return Math.max(1, this.#document.untilMs - this.#claimed.nowMs) + CHARGED_LATER_MS;
+  }
+
   /** Never rejects for what an engine, a store or a file does. */
   async run(): Promise<WorkEnd> {
     if (this.#document.resultId !== undefined) return this.#charge(this.#document);
@@ -170,9 +174,8 @@ export class DocumentWork {
       const written = await this.#change((document) => ({ ...document, holds }));
       if ('kind' in written) return written;
     }
-    const leaseMs = Math.max(1, this.#document.untilMs - this.#claimed.nowMs) + CHARGED_LATER_MS;
-    const admission = await reserveHold(ledger, this.#document, hold, leaseMs);
-    if (admission.kind === 'unavailable') return LATER;
+    const admission = await reserveHold(ledger, this.#document, hold, this.#leaseMs);
+    if (admission.kind === 'unavailable') return this.#orphaned(hold, LATER);
     if (admission.kind === 'admitted') return this.#reserved(hold, holds);
     const isFull = admission.kind === 'rate_limited' && admission.window?.counts === 'characters';
     const isShort = isFull || admission.kind === 'quota_exceeded' || admission.kind === 'credit_exhausted';
@@ -185,16 +188,29 @@ export class DocumentWork {
   }
 
   async #reserved(hold: DocumentHold, holds: readonly DocumentHold[]): Promise<DocumentHold | WorkEnd> {
-    const { documents, ledger } = this.#options;
-    const { teamId, documentId } = this.#document;
     const others = holds.filter((one) => one !== hold);
-    if (!(await releaseHolds(ledger, teamId, others))) return LATER;
+    if (!(await releaseHolds(this.#options.ledger, this.#document.teamId, others))) return this.#orphaned(hold, LATER);
     const written = await this.#change((document) => (document.isRemoved === true ? undefined : { ...document, holds: [hold] }));
-    if (!('kind' in written)) return hold;
-    // Whoever has deleted it since the id was written down may have released it before it was reserved.
-    const known = await documents.find(teamId, documentId);
-    if (known === undefined || (!isUnavailable(known) && known.isRemoved === true)) await releaseHolds(ledger, teamId, [hold]);
-    return written;
+    return 'kind' in written ? this.#orphaned(hold, written) : hold;
+  }
+
+  /**
+   * Whoever has deleted the document since the id was written down may have released it before it
+   * was reserved. While the store or the ledger is away, it is asked again in the background.
+   */
+  async #orphaned(hold: DocumentHold, end: WorkEnd): Promise<WorkEnd> {
+    if (!(await releaseOfGone(this.#document, hold, this.#options))) void this.#orphanedLater(hold);
+    return end;
+  }
+
+  async #orphanedLater(hold: DocumentHold): Promise<void> {
+    const { now } = this.#options;
+    const untilMs = now() + this.#leaseMs;
+    for (let pauseMs = AGAIN_MS.first; now() < untilMs; pauseMs = Math.min(AGAIN_MS.most, pauseMs * 2)) {
+      await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref());
+      // What is a bug here is met, and logged, where the document is removed.
+      if (await releaseOfGone(this.#document, hold, this.#options).catch(() => false)) return;
+    }
   }
 
   /** Before anything goes to an engine: the team's plan as of now, if the key may still be used. */

@@ -174,21 +174,36 @@ test('a count that fails is made again', async () => {
   await running.close();
 });
 
-test('a document that is deleted just before what was counted is reserved leaves nothing held', async () => {
+const AWAY = { kind: 'unavailable', cause: 'timeout' } as const;
+
+test.each([
+  ['and store and ledger answer', {}],
+  ['and the store is away for a while', { finds: 1 }],
+  ['and the ledger is away when the document is given up', { resolves: 1 }],
+  ['and the ledger is away before', { resolves: 2 }],
+  ['and the outcome of the reservation is unknown', { admits: 1 }],
+] as const)('a document that is deleted just before what was counted is reserved, %s, leaves nothing held', async (_when, away) => {
   const owner = await team();
   const id = await created(owner, 'gone');
   const due = { teamId: owner.teamId, documentId: id };
+  const left = { finds: 0, resolves: 0, admits: 0 };
   const ledger: PlainDocumentWorkerOptions['ledger'] = {
-    admit: (asked) => void removeDocument(due, { documents, ledger: store.ledger }).then(() => store.ledger.admit(asked)),
+    admit: (asked) =>
+      void removeDocument(due, { documents, ledger: store.ledger }).then(() => {
+        Object.assign(left, away);
+        const isUnknown = left.admits-- > 0;
+        store.ledger.admit(isUnknown ? { ...asked, answered: () => asked.answered(AWAY) } : asked);
+      }),
     check: (asked) => store.ledger.check(asked),
-    resolve: (asked) => store.ledger.resolve(asked),
+    resolve: (asked) => (left.resolves-- > 0 ? setImmediate(() => asked.answered(AWAY)) : store.ledger.resolve(asked)),
   };
-  const { seen, running } = worker(undefined, { ledger });
+  const find: RecordDocuments['find'] = async (...asked) => (left.finds-- > 0 ? AWAY : documents.find(...asked));
+  const { seen, running } = worker(undefined, { ledger, documents: { ...documents, find } });
   running.wake();
   await expect.poll(() => stateOf(owner, id)).toBeUndefined();
+  await expect.poll(() => owner.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
   await running.close();
   expect(seen).toEqual([]);
-  expect(await owner.standing()).toMatchObject({ heldCharacters: 0, openReservations: 0 });
 });
 
 test('a document that is deleted frees its place, though an engine has its file', async () => {
