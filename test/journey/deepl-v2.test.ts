@@ -252,10 +252,28 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     expect(await v2('', 'type=target', FORM)).toEqual(target);
     expect(await v2('', { type: 'target' })).toEqual(target);
     expect(await v2('', {})).toEqual(source);
+    expect(await v2('', { type: '' })).toEqual(source);
+    expect(await v2('?type=target', { type: 'source' })).toEqual(target);
+    expect(await v2('?type=target&note=100%')).toEqual(target);
+    for (const query of ['?type=', '?type=all', '?type=target&type=target']) {
+      expect(await v2(query, { type: 'target' })).toMatchObject({ status: 400, code: 'validation_error' });
+    }
     const targets = await client().getTargetLanguages();
     expect(targets).toHaveLength(38);
     expect(targets).toContainEqual({ code: 'de', name: 'German', supportsFormality: true });
     expect((await client().getSourceLanguages()).map(({ code }) => code)).toContain('en');
+  });
+
+  test("a glossary's wrong id is reported before a wrong query, and after a wrong body", async () => {
+    const refused = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const response = await ask(setting, { method, path: `/v3/glossaries/none/${path}`, key: team.key, body });
+      return [response.status, (response.json() as { code: string }).code];
+    };
+    const wrong = { source_lang: 'xx', target_lang: 'de' };
+    const query = new URLSearchParams(wrong).toString();
+    expect(await refused('GET', `entries?${query}`)).toEqual([400, 'validation_error']);
+    expect(await refused('DELETE', `dictionaries?${query}`)).toEqual([400, 'validation_error']);
+    expect(await refused('PUT', 'dictionaries', wrong)).toEqual([400, 'invalid_source_lang']);
   });
 
   test('the usage that the client reads matches our accounts, with a quota and with credit', async () => {

@@ -189,6 +189,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
         [{ source: ['en'] }, 'source is not supported'],
         [{ target: 'zz' }, 'zz is not supported'],
         [{ target: 'zt' }, 'zt is not supported'],
+        [{ target: 'PB' }, 'target is not supported'],
         [{ target: { a: 1 } }, 'target is not supported'],
         [{ format: 'xml' }, 'format is not supported'],
         ['["not","a","dict"]', 'object'],

@@ -115,6 +115,43 @@ onOneGateway({ config: LISTED }, (setting) => {
   });
 });
 
+describe('an engine without a variant of a source', () => {
+  onOneGateway({ config: { ...LISTED, engine: { ...LISTED.engine, pairs: ['DE-EN', 'PT-DE'] } } }, (setting) => {
+    let key: string;
+
+    beforeAll(async () => {
+      ({ key } = await setting.gateway.team());
+    });
+
+    const get = async (path: string): Promise<unknown> => (await ask(setting, { path, key })).json();
+
+    test('LibreTranslate lists it as a source, as its base, and a bare code that means an offered variant', async () => {
+      const list = (await get('/languages')) as { code: string; targets: string[] }[];
+      expect(Object.fromEntries(list.map(({ code, targets }) => [code, targets]))).toEqual({
+        de: ['en', 'en-GB', 'en-US'],
+        en: [],
+        pt: ['de'],
+        'en-GB': [],
+        'en-US': [],
+        'pt-BR': ['de'],
+        'pt-PT': ['de'],
+      });
+    });
+
+    test('Google lists what is offered under its own code alone', async () => {
+      const { data } = (await get('/language/translate/v2/languages')) as { data: { languages: { language: string }[] } };
+      expect(data.languages.map(({ language }) => language)).toEqual(['de', 'en-GB', 'en-US', 'pt']);
+      const { languages } = (await get('/v3/projects/any/supportedLanguages')) as { languages: object[] };
+      expect(languages).toEqual([
+        { languageCode: 'de', supportSource: true, supportTarget: true },
+        { languageCode: 'en-GB', supportSource: false, supportTarget: true },
+        { languageCode: 'en-US', supportSource: false, supportTarget: true },
+        { languageCode: 'pt', supportSource: true, supportTarget: false },
+      ]);
+    });
+  });
+});
+
 describe('an engine that reports its pairs, behind two workers', () => {
   const workers = 2;
   let site: Site;

@@ -44,7 +44,10 @@ const THEIRS: Readonly<Record<string, string>> = {
 };
 
 /** Kurdish is the one of Iraq here. A bare `ZH` is simplified Chinese. */
-export const CODES = new VendorCodes((code) => THEIRS[code] ?? standardCode(code), { ku: 'CKB' });
+export const CODES = new VendorCodes(
+  (code) => THEIRS[code] ?? standardCode(code),
+  (code) => (code.toLowerCase() === 'ku' ? 'CKB' : code),
+);
 
 /** Those that are not the status and three zeros; of `validation_error` where it is refused. */
 const BY_CODE: ReadonlyMap<string, number> = new Map<ProblemCode, number>([

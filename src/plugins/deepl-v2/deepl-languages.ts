@@ -53,7 +53,11 @@ export function languages(api: FacadeApi, host: PluginHost): ApiPart {
     ),
     read(x, services) {
       const inBody = membersOf(x, services);
-      return isRefusal(inBody) ? inBody : withQuery(inBody, x.head.query, []);
+      const inQuery = new URLSearchParams(x.head.query).getAll('type');
+      if (isRefusal(inBody) || inQuery.length === 0) return inBody;
+      // It counts before the body, and an empty one is none of the two.
+      const type = inQuery.join();
+      return type === '' ? WRONG_TYPE : new Map([['type', type]]);
     },
     nothing: { type: 'source' },
     judge: (order, members) => readAll(LIST_PARAMETERS, members, order, undefined),

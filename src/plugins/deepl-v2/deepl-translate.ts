@@ -133,13 +133,13 @@ async function translated(x: Exchange, services: GatewayServices, read: Translat
 
 function answersOf({ texts, sourceLang, showsBilled, modelType, charged }: TranslateOrder, translations: readonly Translation[]) {
   return inOrder(texts.entries, translations, (one, entry, index) => {
-    const all = countCharacters(entry);
-    const billed = charged?.[index] ?? all;
+    const billed = charged?.[index];
+    const hasFreeMarkup = billed !== undefined && billed < countCharacters(entry);
     return {
       detected_source_language: one?.detectedSourceLanguage ?? sourceLang ?? UNDETERMINED,
       // Markup that is not charged is as it was sent.
-      text: one === undefined ? '' : billed < all ? restoredMarkup(entry, one.text) : one.text,
-      billed_characters: showsBilled === true ? (one?.isSpared === true ? 0 : billed) : undefined,
+      text: one === undefined ? '' : hasFreeMarkup ? restoredMarkup(entry, one.text) : one.text,
+      billed_characters: showsBilled === true ? (one?.isSpared === true ? 0 : (billed ?? countCharacters(entry))) : undefined,
       model_type_used: modelType,
     };
   });

@@ -1,7 +1,7 @@
 // The glossary operations. In version 2 a glossary is one list of terms for one language pair; in
 // version 3 it has any number of dictionaries.
 import { isLarge, isUnavailable, JSON_TYPE, keyOwnerSlot, NO_HEADERS, pacedReply, problemsTo, refuse, STORE_UNAVAILABLE } from 'lingate';
-import type { EntryPieces, GatewayServices, GlossaryRecord, Languages, Outcome, PluginHost, Refusal } from 'lingate';
+import type { EntryPieces, Exchange, GatewayServices, GlossaryRecord, Languages, Outcome, PluginHost, Refusal } from 'lingate';
 import Type from 'typebox';
 import type { Members } from '../facades/members.ts';
 import { answer, operation } from '../facades/operation.ts';
@@ -81,6 +81,7 @@ export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[]
   const partOf = ({ at, says: [summary, description], parameters = [], example, run, ...doc }: GlossaryOperation): ApiPart => {
     const [name, method, path] = at;
     const isOfOne = path.includes('{id}');
+    const idIn = (x: Exchange): string | undefined => (isOfOne ? ulidOf(x.pathParameter) : '');
     return operation<Members, SentGlossary>(api, host, {
       problems: isOfOne ? problemsTo('glossary') : undefined,
       ...doc,
@@ -98,9 +99,13 @@ export function glossaries(api: FacadeApi, host: PluginHost): readonly ApiPart[]
         return isRefusal(members) ? members : model.withDictionaries(members);
       },
       nothing: NOTHING_DRAFTED,
-      judge: (draft, members, _offer, _x, services) => readAll(parameters, members, draft, services.languages()),
+      judge(draft, members, _offer, x, services) {
+        // The id counts before a query, and after a body.
+        if (example === undefined && idIn(x) === undefined) return INVALID_ID;
+        return readAll(parameters, members, draft, services.languages());
+      },
       run(draft, x, services) {
-        const glossaryId = isOfOne ? ulidOf(x.pathParameter) : '';
+        const glossaryId = idIn(x);
         if (glossaryId === undefined) return INVALID_ID;
         const { teamId } = x.need(keyOwnerSlot);
         return run({ services, glossaries: services.glossaries, newId: () => services.newId(), teamId, glossaryId, running }, draft);

@@ -2,7 +2,7 @@
 // list may call otherwise, and the target of a code without a region.
 import Type from 'typebox';
 import type { Static } from 'typebox';
-import type { Languages } from 'lingate';
+import type { Languages, LanguageTable } from 'lingate';
 
 const CODE = '^[A-Z]{2,3}(-[A-Z0-9]{2,8})?$';
 const variant = (code: string) => Type.String({ pattern: CODE, default: code });
@@ -104,12 +104,12 @@ interface ListedCode {
 /** The codes of a vendor. */
 export class VendorCodes {
   readonly #spelled: (code: string) => string;
-  readonly #meant: ReadonlyMap<string, string>;
+  readonly #meant: (code: string) => string;
 
-  /** `spelled` writes a code of ours. `meant`: codes in lower case that only this vendor has. */
-  constructor(spelled: (code: string) => string, meant: Readonly<Record<string, string>> = {}) {
+  /** `spelled` writes a code of ours. `meant` reads those that mean something else at this vendor alone. */
+  constructor(spelled: (code: string) => string, meant: (code: string) => string = (code) => code) {
     this.#spelled = spelled;
-    this.#meant = new Map(Object.entries(meant));
+    this.#meant = meant;
   }
 
   /** In the vendor's spelling. */
@@ -119,7 +119,7 @@ export class VendorCodes {
 
   /** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
   source(value: unknown, languages: Languages): string | undefined {
-    const code = this.#meaning(value);
+    const code = typeof value === 'string' ? this.#meant(value) : undefined;
     const find = (name: string): string | undefined => languages.base(name);
     return (firstOf(code, find) ?? firstOf(withoutRegion(code), find))?.code;
   }
@@ -129,22 +129,18 @@ export class VendorCodes {
    * never answered in simplified. `undefined` if it is none.
    */
   target(value: unknown, languages: Languages, variants: DefaultVariants): NamedTarget | undefined {
-    const code = this.#meaning(value);
+    const code = typeof value === 'string' ? this.#meant(value) : undefined;
     const find = (name: string): string | undefined => targetOf(name, languages, variants);
     const base = withoutRegion(code);
     return firstOf(code, find) ?? (base?.toLowerCase() === 'zh' ? undefined : firstOf(base, find));
   }
 
-  #meaning(value: unknown): string | undefined {
-    return typeof value === 'string' ? (this.#meant.get(value.toLowerCase()) ?? value) : undefined;
-  }
-
-  /** Each code once, sources first: clients have one list for both menus. */
-  listed(languages: Languages, variants: DefaultVariants): readonly ListedCode[] {
-    const { all, sources, targets } = languages;
+  /** Each code of a table once, sources first: clients have one list for both menus. */
+  listed(languages: Languages, variants: DefaultVariants, table: LanguageTable = languages.all): readonly ListedCode[] {
+    const { sources, targets } = languages;
     const [from, into] = [sources, targets].map((list) => new Set<string | undefined>(list.map(({ code }) => code)));
     const found = new Map<string, ListedCode>();
-    for (const { code, name } of [...all.sources, ...all.targets]) {
+    for (const { code, name } of [...table.sources, ...table.targets]) {
       const theirs = this.theirs(code);
       if (found.has(theirs)) continue;
       const target = this.target(theirs, languages, variants);

@@ -35,14 +35,14 @@ export function isJsonType(headers: Readonly<Record<string, string>>): boolean {
   return JSON_TYPE.test(headers['content-type'] ?? '');
 }
 
-/** With those of the query, repeated ones as lists. None of `names` may be in both; of others the query's count. */
+/** With those of the query, repeated ones as lists. None of `names` may be in both; of others the body's count. */
 export function withQuery(inBody: Members, query: string, names: readonly string[]): Judged<Members> {
   if (query === '') return inBody;
   const inQuery = fromForm(readQuery(query));
   if (isRefusal(inQuery) || inBody.size === 0) return inQuery;
   const both = names.find((name) => inQuery.has(name) && inBody.has(name));
   if (both !== undefined) return refuse('validation_error', `${both}: must not be both in the query and in the body.`);
-  return new Map([...inBody, ...inQuery]);
+  return new Map([...inQuery, ...inBody]);
 }
 
 function fromForm(form: FormBody): Judged<Members> {

@@ -269,8 +269,8 @@ export function languageList(
       const languages = services.languages(x);
       const write = (): Outcome => {
         const nameOf = locale === undefined ? undefined : namesOf(languages, locale);
-        const offered = CODES.listed(languages, api.variants).filter(({ isSource, isTarget }) => isSource || isTarget);
-        const sorted = offered.toSorted((one, other) => (one.theirs < other.theirs ? -1 : 1));
+        // Those that are offered themselves, and not a bare code for an offered variant.
+        const sorted = CODES.listed(languages, api.variants, languages).toSorted((one, other) => (one.theirs < other.theirs ? -1 : 1));
         return answer(shape(sorted.map((one) => ({ ...one, name: nameOf?.(one.code) }))));
       };
       return listFor(languages, write, locale);

@@ -31,14 +31,14 @@ export function languageList(variants: DefaultVariants): ApiPart {
   });
 }
 
-/** Each offered language with its targets, of which one that is only a target has none. */
+/** Each offered language with its targets, of which one that is only a target has none. A variant is a source as its base. */
 function listed(languages: Languages, variants: DefaultVariants): readonly ListedLanguage[] {
-  const offered = CODES.listed(languages, variants).filter(({ isSource, isTarget }) => isSource || isTarget);
-  const resolved = offered.map((one) => ({ ...one, target: CODES.target(one.theirs, languages, variants)?.code }));
-  return resolved.map(({ theirs, name }) => {
+  const all = CODES.listed(languages, variants);
+  const resolved = all.map((one) => ({ ...one, target: CODES.target(one.theirs, languages, variants)?.code }));
+  return resolved.flatMap(({ theirs, name, isTarget }) => {
     const source = CODES.source(theirs, languages);
     const reachable = resolved.filter(({ target }) => source !== undefined && target !== undefined && languages.offers(source, target));
-    return { code: theirs, name, targets: reachable.map((one) => one.theirs) };
+    return isTarget || reachable.length > 0 ? { code: theirs, name, targets: reachable.map((one) => one.theirs) } : [];
   });
 }
 

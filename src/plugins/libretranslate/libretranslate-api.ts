@@ -134,8 +134,8 @@ function withoutReturns(text: string): string {
   return bytes.toString('utf8', 0, length);
 }
 
-/** Two codes only this API has. */
-export const CODES = new VendorCodes(lowerBase, { pb: 'PT-BR', zt: 'ZH-HANT' });
+/** Two codes only this API has, and only in lower case. */
+export const CODES = new VendorCodes(lowerBase, (code) => (code === 'pb' ? 'PT-BR' : code === 'zt' ? 'ZH-HANT' : code));
 
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/;
 

@@ -184,16 +184,24 @@ interface Remembered {
   readonly teamId: string;
   readonly translation: Translation;
   readonly madeAtMs: number;
+  /** The last look through all entries that has come to it. */
+  lastLook?: number;
 }
 
 /** Besides its translation: its key, two objects, and its links in the cache. */
 const ENTRY_BYTES = 300;
 /** Entries that are looked at in one turn. */
-const DROPPED_AT_ONCE = 10_000;
+const LOOKED_AT_ONCE = 10_000;
 
 export class ProcessMemory {
   readonly #ageMaxMs: number;
   readonly #cache: LRUCache<TextKey, Remembered>;
+  /**
+   * The keys as they came, in lists for a turn each; some are there twice or no longer in the cache,
+   * until the next look. Walking through the cache itself would hold up requests for half a second.
+   */
+  #lists: TextKey[][] = [];
+  #looks = 0;
 
   constructor({ bytesMax, ageMaxMs }: Pick<TextMemoryOptions, 'bytesMax' | 'ageMaxMs'>) {
     this.#ageMaxMs = ageMaxMs;
@@ -221,6 +229,9 @@ export class ProcessMemory {
   /** A translation that is larger than the cache is not stored. */
   set(key: TextKey, remembered: Remembered): void {
     this.#cache.set(key, remembered);
+    let list = this.#lists.at(-1);
+    if (list === undefined || list.length >= LOOKED_AT_ONCE) this.#lists.push((list = []));
+    list.push(key);
   }
 
   /** Drops what was made at or before this time; awaits `pause` now and then. */
@@ -235,14 +246,27 @@ export class ProcessMemory {
 
   clear(): void {
     this.#cache.clear();
+    this.#lists = [];
   }
 
-  /** The keys are taken at once, because requests change the order of the cache meanwhile. */
   async #drop(goes: (remembered: Remembered) => boolean, pause: () => Promise<void>): Promise<void> {
-    for (const [i, key] of [...this.#cache.keys()].entries()) {
-      const one = this.#cache.peek(key);
-      if (one !== undefined && goes(one)) this.#cache.delete(key);
-      if (i % DROPPED_AT_ONCE === DROPPED_AT_ONCE - 1) await pause();
+    const look = ++this.#looks;
+    let looked = 0;
+    for (const list of this.#lists) {
+      looked += list.length;
+      const kept = list.filter((key) => {
+        const one = this.#cache.peek(key);
+        if (one === undefined || one.lastLook === look) return false;
+        one.lastLook = look;
+        const stays = !goes(one);
+        if (!stays) this.#cache.delete(key);
+        return stays;
+      });
+      list.splice(0, Infinity, ...kept);
+      if (looked < LOOKED_AT_ONCE) continue;
+      looked = 0;
+      await pause();
     }
+    this.#lists = this.#lists.filter(({ length }) => length > 0);
   }
 }

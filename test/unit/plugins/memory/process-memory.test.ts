@@ -35,6 +35,7 @@ test('dropping a team, or what is old, pauses now and then and leaves the rest, 
   const pause = (): Promise<void> => {
     pauses++;
     for (let i = 0; i < 30_000; i += 7) memory.get(`k${i}`, 0);
+    memory.set('k1', made('x', 1, 'B'));
     return Promise.resolve();
   };
   await memory.dropTeam('A', pause);
