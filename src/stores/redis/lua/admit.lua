@@ -80,7 +80,7 @@ local function windowed_of(team_key, subjects, number, now)
   end
   local stored = windowed and call('HMGET', team_key, unpack(fields))
   for i = 1, windowed and #windowed or 0 do
-    open_windows(windowed[i], stored[i], number, now)
+    open_windows(team_key, windowed[i], stored[i], number, now)
   end
   return windowed
 end
@@ -201,7 +201,7 @@ local function reserve(writes, op, account, windowed, ends)
   if windowed then
     held.tickets = {}
     for i = 1, #windowed do
-      held.tickets[windowed[i].name] = windowed[i].tickets
+      held.tickets[windowed[i].name] = windowed[i].counts.tickets
     end
     more = more .. ',"tickets":' .. cjson.encode(held.tickets)
   end

@@ -29,15 +29,16 @@ local MICRO_PER_MINOR = 1000000
 -- None of these can be called while the library is loaded: `turn` looks them up.
 local call, format, floor, max, min
 
--- 'requests=600/minute characters=1000000/day' as { { per, requests?, characters? }, … }, the shortest window first; nil for none.
+-- 'requests=600/minute characters=1000000/day' as { { per, requests?, characters? }, … }, the shortest window first, each by its name, too;
+-- nil for none.
 local function listed_windows(text)
-  local list, limits = {}, {}
+  local list = {}
   for counts, most, per in string.gmatch(text or '', '(%l+)=(%d+)/(%l+)') do
-    if not limits[per] then
-      limits[per] = { per = per }
-      list[#list + 1] = limits[per]
+    if not list[per] then
+      list[per] = { per = per }
+      list[#list + 1] = list[per]
     end
-    limits[per][counts] = tonumber(most)
+    list[per][counts] = tonumber(most)
   end
   return #list > 0 and list or nil
 end

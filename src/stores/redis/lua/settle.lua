@@ -45,7 +45,7 @@ local function give_back(writes, held, characters, number, now)
     local text = call('HGET', writes.to, 'windows:' .. name)
     if text then
       local subject = { of = string.match(name, '^tag'), name = name }
-      open_windows(subject, text, number, now)
+      open_windows(writes.to, subject, text, number, now)
       give_back_to_windows(subject, ticket, held.period, characters)
       write_windows(writes, subject)
     end

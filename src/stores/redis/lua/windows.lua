@@ -8,23 +8,27 @@ local PERS = { 'minute', 'hour', 'day', 'week', 'month' }
 
 -- Opens what a subject { of, name, windows } has used, by `text` as it is stored; `windows` are its limits. The tickets of a tag begin
 -- with the time, because its settings come and go.
-local function open_windows(subject, text, number, now)
+local function open_windows(team_key, subject, text, number, now)
   local is_tag = subject.of == 'tag'
-  local stored = text and cjson.decode(text) or { tickets = is_tag and now or 0, windows = {} }
-  subject.tickets, subject.counts = stored.tickets, {}
-  for i = 1, #stored.windows do
-    subject.counts[stored.windows[i].per] = stored.windows[i]
+  local counts = text and take(team_key, 'windows:' .. subject.name, text) or { tickets = is_tag and now or 0, windows = {} }
+  subject.counts = counts
+  if not counts.of then
+    counts.of = {}
+    for i = 1, #counts.windows do
+      counts.of[counts.windows[i].per] = counts.windows[i]
+    end
   end
   if is_tag then
-    local one = stored.inPeriod
-    subject.in_period = one and one.period == number and one or { period = number, used = 0, from = stored.tickets }
+    local one = counts.inPeriod
+    counts.inPeriod = one and one.period == number and one or { period = number, used = 0, from = counts.tickets }
+    subject.in_period = counts.inPeriod
   end
 end
 
 local function write_windows(writes, subject)
-  local list, in_period = {}, ''
+  local counts, list, in_period = subject.counts, {}, ''
   for i = 1, #PERS do
-    local one = subject.counts[PERS[i]]
+    local one = counts.of[PERS[i]]
     if one then
       list[#list + 1] = format(
         '{"per":"%s","startMs":%d,"endMs":%d,"from":%d,"requests":%d,"characters":%d}',
@@ -32,12 +36,12 @@ local function write_windows(writes, subject)
       )
     end
   end
-  if subject.of == 'tag' then
-    local one = subject.in_period
+  if counts.inPeriod then
+    local one = counts.inPeriod
     in_period = format(',"inPeriod":{"period":%d,"used":%d,"from":%d}', one.period, one.used, one.from)
   end
-  local text = format('{"tickets":%d,"windows":[%s]%s}', subject.tickets, table.concat(list, ','), in_period)
-  write(writes, 'windows:' .. subject.name, text)
+  local text = format('{"tickets":%d,"windows":[%s]%s}', counts.tickets, table.concat(list, ','), in_period)
+  write(writes, 'windows:' .. subject.name, text, counts)
 end
 
 -- The clock has stepped back by more than the window's length.
@@ -58,7 +62,7 @@ local function exceeded_window(subject, characters, now, bounds)
   local found
   for i = 1, #subject.windows do
     local limit = subject.windows[i]
-    local window = subject.counts[limit.per]
+    local window = subject.counts.of[limit.per]
     if window and now < window.endMs then
       local counts
       if limit.requests and window.requests >= limit.requests then
@@ -80,7 +84,7 @@ local function too_small_window(subject, characters, now, bounds)
   for i = 1, #subject.windows do
     local limit = subject.windows[i]
     if limit.characters and characters > limit.characters then
-      local ends = end_of_window(subject.counts[limit.per], limit.per, now, bounds)
+      local ends = end_of_window(subject.counts.of[limit.per], limit.per, now, bounds)
       return { per = limit.per, counts = 'characters', limit = limit.characters, ends = ends }
     end
   end
@@ -88,18 +92,16 @@ end
 
 -- Counts a request and the characters that it reserves.
 local function count_in_windows(subject, characters, now, bounds)
-  local before, limited = subject.tickets, {}
-  subject.tickets = before + 1
-  for i = 1, #subject.windows do
-    limited[subject.windows[i].per] = true
-  end
+  local counts = subject.counts
+  local before, of = counts.tickets, counts.of
+  counts.tickets = before + 1
   for i = 1, #PERS do
     local per = PERS[i]
-    local window = subject.counts[per]
+    local window = of[per]
     if not window or now >= window.endMs then
-      window = limited[per]
+      window = subject.windows[per]
         and { per = per, startMs = bounds[per][1], endMs = bounds[per][2], from = before, requests = 0, characters = 0 }
-      subject.counts[per] = window or nil
+      of[per] = window
     elseif is_far_before(window, now) then
       window.startMs, window.endMs = bounds[per][1], bounds[per][2]
     end
@@ -107,19 +109,19 @@ local function count_in_windows(subject, characters, now, bounds)
       window.requests, window.characters = window.requests + 1, window.characters + characters
     end
   end
-  if subject.of == 'tag' then
-    subject.in_period.used = subject.in_period.used + characters
+  if counts.inPeriod then
+    counts.inPeriod.used = counts.inPeriod.used + characters
   end
 end
 
 -- Characters of the request with this ticket, which was made in a period, are not charged after all.
 local function give_back_to_windows(subject, ticket, period, characters)
-  for _, window in pairs(subject.counts) do
+  for _, window in pairs(subject.counts.of) do
     if ticket > window.from then
       window.characters = max(0, window.characters - characters)
     end
   end
-  local one = subject.in_period
+  local one = subject.counts.inPeriod
   if one and one.period == period and ticket > one.from then
     one.used = max(0, one.used - characters)
   end
@@ -132,7 +134,7 @@ local function window_standings(subjects, now, bounds)
     local subject = subjects[i]
     for j = 1, #subject.windows do
       local limit = subject.windows[j]
-      local window = subject.counts[limit.per]
+      local window = subject.counts.of[limit.per]
       local used = window and now < window.endMs and window or { requests = 0, characters = 0 }
       local reset = end_of_window(window, limit.per, now, bounds) - now
       for _, counts in ipairs({ 'requests', 'characters' }) do
