@@ -64,8 +64,8 @@ export type {
   Translation,
 } from './ports/engine.ts';
 export { countCharacters } from './domain/characters.ts';
-export { periodBy, sameLength, windowAt } from './domain/period.ts';
-export { keySubject, tagOfSubject, tagSubject, windowLimits } from './domain/window-limits.ts';
+export { periodBy, sameLength } from './domain/period.ts';
+export { keySubject, tagOfSubject, tagSubject, windowAt, windowLimits } from './domain/window-limits.ts';
 export type { Counted, WindowLimit, WindowName, WindowNumber, WindowSubject, WindowTickets } from './domain/window-limits.ts';
 export { firstCounts } from './ledger/account-rows.ts';
 export type { AccountCounts, AccountRows, KeyCharge } from './ledger/account-rows.ts';

@@ -2,6 +2,7 @@
 // stored as one text; which of them an invoice is about, and what one did to the team's credit.
 // Also days and moments in UTC.
 import type { Micro } from './money.ts';
+import { windowAt } from './window-limits.ts';
 import type { WindowName } from './window-limits.ts';
 
 /** Whole units of an ISO 8601 duration. */
@@ -157,23 +158,6 @@ function calendarPeriod(unit: CalendarUnit, nowMs: number): Period {
   if (unit !== 'P1Y') return windowAt(WINDOW_OF[unit], nowMs);
   const year = new Date(nowMs).getUTCFullYear();
   return { startMs: Date.UTC(year, 0), endMs: Date.UTC(year + 1, 0) };
-}
-
-const LENGTHS_MS = { minute: 60_000, hour: 3_600_000, day: DAY_MS, week: 7 * DAY_MS } as const;
-/** 1970-01-01 was a Thursday. */
-const SINCE_MONDAY_MS = 3 * DAY_MS;
-
-/** The window that contains a moment, in UTC. */
-export function windowAt(per: WindowName, nowMs: number): Period {
-  if (per === 'month') {
-    const now = new Date(nowMs);
-    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
-    return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
-  }
-  const lengthMs = LENGTHS_MS[per];
-  const shiftMs = per === 'week' ? SINCE_MONDAY_MS : 0;
-  const startMs = Math.floor((nowMs + shiftMs) / lengthMs) * lengthMs - shiftMs;
-  return { startMs, endMs: startMs + lengthMs };
 }
 
 /** Milliseconds since the epoch; `endMs` no longer belongs to it. */

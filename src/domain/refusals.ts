@@ -3,7 +3,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Refusal } from '../core/outcome.ts';
 import { problemsTo, refuse } from '../core/problem.ts';
 import type { LimitOwner } from './key-limits.ts';
-import { limitKind, WINDOW_SECONDS } from './window-limits.ts';
+import { limitKind, windowSeconds } from './window-limits.ts';
 import type { LimitKind, WindowNumber } from './window-limits.ts';
 import type { Languages } from './languages.ts';
 import { RATE_WINDOW_MS } from './reservation.ts';
@@ -184,7 +184,7 @@ export function rateLimitHeaders(rate: LeftOfRate | undefined, windows: readonly
     states.push(`"${policy}";r=${remaining};t=${resetSeconds}`);
   };
   if (rate !== undefined) add(limitKind(rate.of), rate, RATE_SECONDS, RATE_SECONDS);
-  for (const one of windows) add(limitKind(one.of, one), one, WINDOW_SECONDS[one.per], secondsOf(one.resetMs));
+  for (const one of windows) add(limitKind(one.of, one), one, windowSeconds(one.per), secondsOf(one.resetMs));
   return [
     ['RateLimit-Policy', policies.join(', ')],
     ['RateLimit', states.join(', ')],

@@ -3,11 +3,57 @@
 // they are judged: the list that both ledgers, answers, header fields, log, console and manual
 // read. Another kind is a row here, and its rule in each ledger.
 import type { LimitOwner, RefusingLimit } from './key-limits.ts';
+import type { Period } from './period.ts';
 
-/** From the shortest to the longest; a week begins on Monday. Stores number them in this order. */
-export const WINDOWS = ['minute', 'hour', 'day', 'week', 'month'] as const;
+/** A window of the UTC calendar: the longest that it lasts, and the one that contains a moment. */
+interface CalendarWindow {
+  readonly seconds: number;
+  at(nowMs: number): Period;
+}
 
-export type WindowName = (typeof WINDOWS)[number];
+/** 1970-01-01 was a Thursday. */
+const SINCE_MONDAY = 3 * 86_400;
+
+const CALENDAR = { minute: every(60), hour: every(3600), day: every(86_400), week: every(604_800, SINCE_MONDAY), month: months(1, 31) };
+
+export type WindowName = keyof typeof CALENDAR;
+
+/** From the shortest to the longest; stores number them in this order. */
+export const WINDOWS = Object.keys(CALENDAR) as readonly WindowName[];
+
+/** `since`: how many seconds before 1970 one began. */
+function every(seconds: number, since = 0): CalendarWindow {
+  const [lengthMs, sinceMs] = [seconds * 1000, since * 1000];
+  return {
+    seconds,
+    at(nowMs) {
+      const startMs = Math.floor((nowMs + sinceMs) / lengthMs) * lengthMs - sinceMs;
+      return { startMs, endMs: startMs + lengthMs };
+    },
+  };
+}
+
+/** The first begins with the year; `days`: how many the longest has. */
+function months(count: number, days: number): CalendarWindow {
+  return {
+    seconds: days * 86_400,
+    at(nowMs) {
+      const now = new Date(nowMs);
+      const [year, month] = [now.getUTCFullYear(), Math.floor(now.getUTCMonth() / count) * count];
+      return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + count) };
+    },
+  };
+}
+
+/** The window that contains a moment, in UTC. */
+export function windowAt(per: WindowName, nowMs: number): Period {
+  return CALENDAR[per].at(nowMs);
+}
+
+/** How long a window is; of months the longest. */
+export function windowSeconds(per: WindowName): number {
+  return CALENDAR[per].seconds;
+}
 
 /** What is counted, in the order in which it is judged. */
 export const COUNTED = ['requests', 'characters'] as const;
@@ -75,7 +121,7 @@ export function tagOfSubject(subject: WindowSubject): string | undefined {
 /** In place of a list of limits: none. */
 export const NO_WINDOWS = '';
 
-const ENTRY = /^(requests|characters)=(\d+)\/(minute|hour|day|week|month)$/;
+const ENTRY = new RegExp(`^(${COUNTED.join('|')})=(\\d+)/(${WINDOWS.join('|')})$`);
 
 /**
  * As stores keep a list, so that equal ones are equal: `requests=600/minute
@@ -118,15 +164,6 @@ function readWindows(written: string): readonly WindowLimit[] {
   }
   return limits;
 }
-
-/** How long a window is; of months the longest. */
-export const WINDOW_SECONDS: Readonly<Record<WindowName, number>> = {
-  minute: 60,
-  hour: 3600,
-  day: 86_400,
-  week: 604_800,
-  month: 2_678_400,
-};
 
 /** Each number of each window once. */
 export const WINDOW_ENTRIES_MAX = WINDOWS.length * COUNTED.length;

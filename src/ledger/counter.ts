@@ -1,6 +1,5 @@
 // Counters: what one subject (a team, a key, a tag) has used and holds in the windows that are running, from minute to month.
-import { windowAt } from '../domain/period.ts';
-import { WINDOWS } from '../domain/window-limits.ts';
+import { windowAt, WINDOWS } from '../domain/window-limits.ts';
 import type { Counted, CountedWindow, StoredCounts, WindowLimit, WindowName, WindowNumber, WindowUse } from '../domain/window-limits.ts';
 
 /** The first number that a request exceeds. */

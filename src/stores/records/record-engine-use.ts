@@ -1,5 +1,5 @@
 // What engines have used in their present windows, as shared records: one for each engine and kind of window.
-import { windowAt } from '../../domain/period.ts';
+import { windowAt } from '../../domain/window-limits.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { EngineUse, EngineUsed, SentCharacters } from '../../ports/engine-use.ts';
 import type { OutboxEvent } from '../../ports/outbox.ts';

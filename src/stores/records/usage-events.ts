@@ -5,7 +5,8 @@ import { creditReached, eventIds, percentsReached } from '../../domain/event-rul
 import type { EventRules } from '../../domain/event-rules.ts';
 import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
-import { dayOf, DAY_MS, windowAt } from '../../domain/period.ts';
+import { dayOf, DAY_MS } from '../../domain/period.ts';
+import { windowAt } from '../../domain/window-limits.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type {

@@ -4,8 +4,7 @@ import { addressBits } from '../../domain/key-limits.ts';
 import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { windowAt } from '../../domain/period.ts';
-import { WINDOWS } from '../../domain/window-limits.ts';
+import { windowAt, WINDOWS } from '../../domain/window-limits.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import { UnderWay } from './in-turn.ts';
 import { within } from './redis-connection.ts';
@@ -143,8 +142,8 @@ export class LedgerTurns implements Ledger {
   #boundsAt(nowMs: number): string {
     const minute = windowAt('minute', nowMs);
     if (this.#bounds.untilMs !== minute.endMs) {
-      const bounds = WINDOWS.map((per) => [per, [windowAt(per, nowMs).startMs, windowAt(per, nowMs).endMs]]);
-      this.#bounds = { untilMs: minute.endMs, text: JSON.stringify(Object.fromEntries(bounds)) };
+      const bounds = Object.fromEntries(WINDOWS.map((per) => [per, windowAt(per, nowMs)]));
+      this.#bounds = { untilMs: minute.endMs, text: JSON.stringify({ order: WINDOWS, ...bounds }) };
     }
     return this.#bounds.text;
   }

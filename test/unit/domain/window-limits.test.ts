@@ -1,8 +1,7 @@
 // Limits by minute to month: their text form, and the bounds of windows at month ends, leap days and the beginning of weeks.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { windowAt } from '../../../src/domain/period.ts';
-import { COUNTED, windowLimits, WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
+import { COUNTED, windowAt, windowLimits, WINDOWS, writtenWindows } from '../../../src/domain/window-limits.ts';
 import type { WindowLimit } from '../../../src/domain/window-limits.ts';
 
 describe('the text of a list', () => {

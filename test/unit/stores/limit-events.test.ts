@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { eventIds, eventRules } from '../../../src/domain/event-rules.ts';
 import { toMicro } from '../../../src/domain/money.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
-import { windowAt } from '../../../src/domain/period.ts';
+import { windowAt } from '../../../src/domain/window-limits.ts';
 import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
 import type { LimitReached } from '../../../src/ports/outbox.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';

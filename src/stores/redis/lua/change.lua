@@ -12,7 +12,7 @@ local function turn(keys, args)
     return cjson.encode({ now = now, overdue = true })
   end
   -- Bounds are those of one moment: whoever is within its minute is within the others too.
-  local is_within = now >= bounds.minute[1] and now < bounds.minute[2]
+  local is_within = now >= bounds.minute.startMs and now < bounds.minute.endMs
   local moment = { ms = now, text = format('%d', now), day = format('%d', floor(now / DAY_MS)), bounds = is_within and bounds }
   local answers = {}
   for i = 1, #keys do

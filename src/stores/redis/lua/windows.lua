@@ -1,10 +1,8 @@
--- Limits by minute, hour, day, week and month: the rules of src/ledger/counter.ts. What a subject has used of them is
+-- Limits by windows of the calendar: the rules of src/ledger/counter.ts. What a subject has used of them is
 -- { tickets, windows = { { per, startMs, endMs, from, requests, characters }, … } }: each request that is counted gets the next ticket,
 -- and a window counts those with a greater ticket than `from`, so that what comes back comes back only to where it was counted.
 -- A tag's `inPeriod`, { period, used, from }, is such a window that a period makes.
--- Bounds come with the call, because Lua has no calendar: { minute = { startMs, endMs }, … }.
-
-local PERS = { 'minute', 'hour', 'day', 'week', 'month' }
+-- Bounds come with the call, because Lua has no calendar: { order = { 'minute', … }, minute = { startMs, endMs }, … }.
 
 -- Opens what a subject { of, name, windows } has used, by `text` as it is stored; `windows` are its limits. The tickets of a tag begin
 -- with the time, because its settings come and go.
@@ -27,14 +25,12 @@ end
 
 local function write_windows(writes, subject)
   local counts, list, in_period = subject.counts, {}, ''
-  for i = 1, #PERS do
-    local one = counts.of[PERS[i]]
-    if one then
-      list[#list + 1] = format(
-        '{"per":"%s","startMs":%d,"endMs":%d,"from":%d,"requests":%d,"characters":%d}',
-        one.per, one.startMs, one.endMs, one.from, one.requests, one.characters
-      )
-    end
+  for i = 1, #counts.windows do
+    local one = counts.windows[i]
+    list[i] = format(
+      '{"per":"%s","startMs":%d,"endMs":%d,"from":%d,"requests":%d,"characters":%d}',
+      one.per, one.startMs, one.endMs, one.from, one.requests, one.characters
+    )
   end
   if counts.inPeriod then
     local one = counts.inPeriod
@@ -51,7 +47,7 @@ end
 
 local function end_of_window(window, per, now, bounds)
   if not window or now >= window.endMs or is_far_before(window, now) then
-    return bounds[per][2]
+    return bounds[per].endMs
   end
   return window.endMs
 end
@@ -94,19 +90,20 @@ end
 local function count_in_windows(subject, characters, now, bounds)
   local counts = subject.counts
   local before, of = counts.tickets, counts.of
-  counts.tickets = before + 1
-  for i = 1, #PERS do
-    local per = PERS[i]
-    local window = of[per]
+  counts.tickets, counts.windows = before + 1, {}
+  for i = 1, #bounds.order do
+    local per = bounds.order[i]
+    local window, current = of[per], bounds[per]
     if not window or now >= window.endMs then
       window = subject.windows[per]
-        and { per = per, startMs = bounds[per][1], endMs = bounds[per][2], from = before, requests = 0, characters = 0 }
+        and { per = per, startMs = current.startMs, endMs = current.endMs, from = before, requests = 0, characters = 0 }
       of[per] = window
     elseif is_far_before(window, now) then
-      window.startMs, window.endMs = bounds[per][1], bounds[per][2]
+      window.startMs, window.endMs = current.startMs, current.endMs
     end
     if window then
       window.requests, window.characters = window.requests + 1, window.characters + characters
+      counts.windows[#counts.windows + 1] = window
     end
   end
   if counts.inPeriod then
