@@ -4,8 +4,8 @@
 import { hash } from 'node:crypto';
 import { nearest } from '../config/nearest.ts';
 import { amountText } from '../domain/money.ts';
-import { anchorOf, lengthOf, sameLength } from '../domain/period.ts';
-import { limitsOf } from '../domain/plan.ts';
+import { sameLength } from '../domain/period.ts';
+import { limitsOf, planNumbers } from '../domain/plan.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import { answered, answering } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
@@ -36,31 +36,6 @@ export function planNamed(plans: Plans, name: string, more: Partial<OperationRef
     named: similar === undefined ? named : `${named}; did you mean ${similar}?`,
     ...more,
   });
-}
-
-/** Those of its billing, under their names in the configuration. */
-export function numbersOf({ billing, testAllowance: free, ...limits }: TeamLimits) {
-  return {
-    billing,
-    requests_per_second: limits.requestsPerSecond,
-    max_characters_per_request: limits.maxCharactersPerRequest,
-    max_glossaries: limits.maxGlossaries,
-    ...(free > 0 && { test_key_characters: free }),
-    ...(billing === 'credit'
-      ? { credit_minor_per_million: limits.minorPerMillion }
-      : {
-          characters: limits.characterLimit,
-          period: lengthOf(limits.period),
-          overage_cap_minor: limits.overageCapMinor,
-          overage_minor_per_million: limits.minorPerMillion,
-        }),
-    currency: limits.currency,
-  };
-}
-
-export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
-  const windows = limits.windows !== NO_WINDOWS && { limits: limits.windows };
-  return { ...numbersOf(limits), period_anchor: anchorOf(limits.period), ...windows };
 }
 
 /** The value now and the value it would get; `null` if there is no such number. */

@@ -1,8 +1,8 @@
 // Plans: the limits and prices that an operator sells, and the copy of them that applies to a team.
 import { overageCharacters } from './money.ts';
-import { periodRule } from './period.ts';
+import { anchorOf, lengthOf, periodRule } from './period.ts';
 import type { PeriodAnchor } from './period.ts';
-import { writtenWindows } from './window-limits.ts';
+import { NO_WINDOWS, writtenWindows } from './window-limits.ts';
 import type { WindowLimit } from './window-limits.ts';
 
 interface PlanBase {
@@ -111,4 +111,30 @@ export function limitsOf(plan: Plan): TeamLimits {
     minorPerMillion: plan.overage_minor_per_million,
     period: periodRule(plan.period, plan.period_anchor),
   };
+}
+
+/** Those of its billing, under their names in the configuration. */
+export function numbersOf({ billing, testAllowance: free, ...limits }: TeamLimits) {
+  return {
+    billing,
+    requests_per_second: limits.requestsPerSecond,
+    max_characters_per_request: limits.maxCharactersPerRequest,
+    max_glossaries: limits.maxGlossaries,
+    ...(free > 0 && { test_key_characters: free }),
+    ...(billing === 'credit'
+      ? { credit_minor_per_million: limits.minorPerMillion }
+      : {
+          characters: limits.characterLimit,
+          period: lengthOf(limits.period),
+          overage_cap_minor: limits.overageCapMinor,
+          overage_minor_per_million: limits.minorPerMillion,
+        }),
+    currency: limits.currency,
+  };
+}
+
+/** All of them: with what periods begin by, and the windows as they are stored. */
+export function planNumbers(limits: TeamLimits): Readonly<Record<string, string | number>> {
+  const windows = limits.windows !== NO_WINDOWS && { limits: limits.windows };
+  return { ...numbersOf(limits), period_anchor: anchorOf(limits.period), ...windows };
 }

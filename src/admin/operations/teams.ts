@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { MINOR_MAX, minorRoundedDown, toMicro } from '../../domain/money.ts';
 import { anchorOf, dayOf, rfc3339 } from '../../domain/period.ts';
+import { numbersOf, planNumbers } from '../../domain/plan.ts';
 import { judgeRecordName, judgeReference, RECORD_NAME_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX } from '../../domain/record-name.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
@@ -12,7 +13,7 @@ import { rowsInOrder } from '../listing.ts';
 import type { OperationContext, Plans } from '../operation-context.ts';
 import { done, found, operation, RefusedError, refused } from '../operation.ts';
 import type { AdminOperation, OperationRefusal, RowColumn } from '../operation.ts';
-import { CostlierAnswer, numbersOf, planNamed, planNumbers } from '../plan-change.ts';
+import { CostlierAnswer, planNamed } from '../plan-change.ts';
 import { readSummaries, summaryColumns, TeamQuestion, warningsOfAlike } from './team-search.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';

@@ -153,7 +153,7 @@ const limits: fc.Arbitrary<TeamLimits> = fc
     maxGlossaries: fc.integer({ min: 0, max: 3 }),
     windows: fc.oneof({ weight: 2, arbitrary: fc.constant('') }, { weight: 1, arbitrary: windows }),
   })
-  .map((numbers) => ({ overageCapMinor: 5, currency: 'EUR', ...numbers }));
+  .map((numbers) => ({ ...GENEROUS_QUOTA, overageCapMinor: 5, ...numbers }));
 
 const team = fc.integer({ min: 0, max: TEAMS - 1 });
 /** Few enough to repeat, many enough to be new often. */

@@ -8,6 +8,7 @@ import type { TagSettings } from '../../../src/domain/request-tag.ts';
 import type { Admission, Resolution, Verdict } from '../../../src/ports/ledger.ts';
 import type { KeyChange } from '../../../src/ports/team-registry.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
+import { GENEROUS_QUOTA } from '../../../src/testing/store/team-under-test.ts';
 import { AuditedTeam } from '../../support/auditor/account.ts';
 import type { Action } from '../../support/auditor/deeds.ts';
 import { judgeEnd } from '../../support/auditor/end.ts';
@@ -16,20 +17,7 @@ import { unsound } from '../../support/auditor/totals.ts';
 import { referenceStore } from '../../support/reference-store.ts';
 
 const TEAM = '01J0000000000000000000TEAM';
-const QUOTA: TeamLimits = {
-  billing: 'quota',
-  requestsPerSecond: 100,
-  maxCharactersPerRequest: 1000,
-  maxGlossaries: 1,
-  characterLimit: 100,
-  overageCharacters: 0,
-  overageCapMinor: 0,
-  minorPerMillion: 0,
-  testAllowance: 0,
-  currency: 'EUR',
-  period: 'P1M',
-  windows: '',
-};
+const QUOTA: TeamLimits = { ...GENEROUS_QUOTA, requestsPerSecond: 100, maxCharactersPerRequest: 1000, characterLimit: 100 };
 const CREDIT: TeamLimits = { ...QUOTA, billing: 'credit', characterLimit: 0, minorPerMillion: 2500 };
 const RESERVED = { kind: 'admitted', reservation: undefined } as const;
 
