@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { html } from '../docs/html.ts';
+import { html, prose } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { decimalsOf, MINOR_MAX } from '../domain/money.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
@@ -122,7 +122,8 @@ function labelled({ faults }: FieldTexts, name: string, label: string, hint: str
   }`;
   return html`<div class="field">
     <label for="${id}">${label}</label>
-    ${control(named)} ${notes.map(([kind, text]) => html`<p class="${kind}" id="${id}-${kind}">${text}</p>`)}
+    ${control(named)}
+    ${notes.map(([kind, text]) => html`<p class="${kind}" id="${id}-${kind}">${kind === 'hint' ? prose(text) : text}</p>`)}
   </div>`;
 }
 

@@ -33,20 +33,27 @@ export interface ReadRows<Row> extends ShownPage {
   readonly isFirst: boolean;
 }
 
-/** A question's page at the query's cursor; the first one if a truncated link has none. */
+interface Reading {
+  readonly limit?: number;
+  /** Of a wrong cursor: a truncated link still opens a page. */
+  readonly orFirst?: true;
+}
+
+/** A question's page at the query's cursor. */
 export async function pageOfQuery<Row>(
   one: AdminOperation,
   { request: { query }, nowMs }: SignedInVisit,
   context: OperationContext,
   given: GivenMembers,
-  limit = PAGE_DEFAULT,
+  { limit = PAGE_DEFAULT, orFirst }: Reading = {},
 ): Promise<ReadRows<Row>> {
   const input = checked(one, given, nowMs);
-  const cursor = query.get('cursor') ?? undefined;
-  const atCursor = await orRefusal(() => pageAt(one, context, input, cursor, limit));
-  const isFirst = cursor === undefined || 'words' in atCursor;
-  const found = 'words' in atCursor ? await pageAt(one, context, input, undefined, limit) : atCursor;
-  return { ...found, rows: found.rows as readonly Row[], isFirst };
+  const cursor = query.get('cursor') || undefined;
+  const at = (place: string | undefined) => pageAt(one, context, input, place, limit);
+  const found = orFirst ? await orRefusal(() => at(cursor)) : await at(cursor);
+  const isFirst = cursor === undefined || 'words' in found;
+  const page = 'words' in found ? await at(undefined) : found;
+  return { ...page, rows: page.rows as readonly Row[], isFirst };
 }
 
 /** Links to the first page and to the next one; `to` is the address of the page at a cursor. */
@@ -79,7 +86,7 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
     const sent = Object.fromEntries(fields.map(([name]) => [name, (visit.request.query.get(name) ?? '').trim()]));
     const found = await orRefusal(async () => {
       const asked = await askedIn(fields, sent, visit.nowMs, context);
-      return { asked, ...(await pageOfQuery(one, visit, context, asked, pageSize)) };
+      return { asked, ...(await pageOfQuery(one, visit, context, asked, { limit: pageSize })) };
     });
     const fault = 'words' in found ? detailOf(found) : undefined;
     const form = searchForm({

@@ -281,4 +281,11 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     expect(without(rest, drawn)).toEqual(without(printed, drawn));
     expect(Object.keys(rest)).toEqual(Object.keys(printed));
   });
+
+  test('a key without a label and without limits says so in a line of each', async () => {
+    const { id } = await make();
+    const { stdout } = await inProcess(['key', 'create', '--team', id, '--mode', 'live', '--store', setting.url]);
+    expect(stdout).toMatch(/^label +-$/m);
+    expect(stdout).toMatch(/^limits +-$/m);
+  });
 });

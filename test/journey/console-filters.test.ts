@@ -124,6 +124,13 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     });
   });
 
+  test.each(['requests', 'documents', 'audit'])('a wrong cursor of %s is a 400 that says so beside the form', async (path) => {
+    const page = await (await operator()).get(`/console/${path}?cursor=abc`);
+    const fault = '<p class="fault" role="alert">cursor: must be the `next` of the previous page.</p>';
+    expect([page.status, page.body]).toEqual([400, expect.stringContaining(fault)]);
+    expect((await (await operator()).get(`/console/${path}?cursor=`)).status).toBe(200);
+  });
+
   test('the busiest teams of the last 15 minutes, by requests and by characters, with their names', async () => {
     const page = (await (await operator()).get('/console')).body;
     const part = page.slice(page.indexOf('data-part="busiest"'), page.indexOf('id="minutes"'));

@@ -229,6 +229,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     test('limits can be set when a key is created, and pass to the key that replaces it', async () => {
       const operator = await signedIn();
       const team = await makeTeam(operator);
+      expect((await operator.get(team)).body).toContain('Any other request is a 403 <code>forbidden</code>.');
       const wrong = await operator.submit(team, `${team}/keys`, { mode: 'live', label: '', characters: 'many' });
       expect([wrong.status, /<details\s+open/.test(wrong.body), wrong.body.includes('&quot;many&quot; is not a whole number')]).toEqual([
         400,

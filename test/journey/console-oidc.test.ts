@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import { answered } from '../../src/index.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { CONSOLE_URL, OidcVisitor } from '../support/oidc-visitor.ts';
@@ -17,6 +18,7 @@ describe('two gateways on one store', () => {
   let place: StorePlace;
   let provider: ScriptedProvider;
   let gateways: TestGateway[];
+  let open: (store: string) => Promise<TestGateway>;
 
   beforeAll(async () => {
     place = await storePlace('redis');
@@ -28,9 +30,8 @@ describe('two gateways on one store', () => {
       roles: { manage: ['lingate-admins'], read: ['sales', 'staff'] },
     };
     const admin = { token: randomBytes(24).toString('hex'), console_url: CONSOLE_URL, oidc };
-    const open = (): Promise<TestGateway> =>
-      startGateway({ listener: 'node', store: place.url, engineUrls: ['http://127.0.0.1:9'], config: { admin } });
-    gateways = [await open(), await open()];
+    open = (store) => startGateway({ listener: 'node', store, engineUrls: ['http://127.0.0.1:9'], config: { admin } });
+    gateways = [await open(place.url), await open(place.url)];
   });
 
   afterAll(async () => {
@@ -144,6 +145,25 @@ describe('two gateways on one store', () => {
     browser.cookies.set('lingate_console', kept);
     expect((await browser.get('/console/teams')).header('location')).toBe('/console/sign-in');
     expect((await audited())[0]).toMatchObject({ actor: 'console:ada@example.com@127.0.0.1', action: 'sign_out', after: { via: 'oidc' } });
+  });
+
+  test('attempts that come back while the store is away are dropped, and count as attempts: they keep no stranger waiting', async () => {
+    const proxy = await startFaultProxy(Number(new URL(place.url).port));
+    const gateway = await open(place.url.replace(/:\d+/, `:${proxy.port}`));
+    const browsers = Array.from({ length: 11 }, () => visitor(gateway));
+    const queries: URLSearchParams[] = [];
+    for (const browser of browsers) queries.push(provider.approve(await browser.begin(), ADA));
+    await proxy.set({ kind: 'refuse' });
+    const answers: [number, boolean, number][] = [];
+    for (const [index, browser] of browsers.entries()) {
+      const { status, body } = await browser.comeBack(queries[index]!);
+      answers.push([status, body.includes('<code>store_away</code>'), browser.cookies.size]);
+    }
+    expect(answers).toEqual([...Array.from({ length: 10 }, () => [503, true, 0]), [429, false, 0]]);
+    expect((await visitor(gateway).comeBack('code=x&state=x')).status).toBe(400);
+    await proxy.set({ kind: 'none' });
+    await gateway.stop();
+    await proxy.close();
   });
 
   test('a key that the provider has just begun to use is known, and one that it has withdrawn counts no more', async () => {

@@ -114,5 +114,5 @@ export function keyColumns<Row extends (ListedKeyRow | FoundKeyRow) & { readonly
 export function keyFacts(row: NewKeyRow | ChangedKeyRow): Readonly<Record<string, Cell>> {
   const { key_id, display, label, mode: of, team_id } = row;
   const what = 'status' in row ? { status: row.status } : { key: row.key };
-  return { key_id, ...what, display, label: label || undefined, mode: of, team_id, limits: limitsText(row) };
+  return { key_id, ...what, display, label: label || '-', mode: of, team_id, limits: limitsText(row) ?? '-' };
 }

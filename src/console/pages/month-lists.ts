@@ -59,7 +59,7 @@ function monthPage<Row>(list: MonthList<Row>): ConsoleRoute {
   return get(`/${section}`, async (visit, { context }) => {
     const asked = askedOf(visit);
     const { month } = asked;
-    const found = await pageOfQuery<Row>(one, visit, context, input(asked));
+    const found = await pageOfQuery<Row>(one, visit, context, input(asked), { orFirst: true });
     const months = [...new Set([month, ...lastMonths(dayOf(visit.nowMs), MONTHS)])].toSorted().toReversed();
     const choices = months.map((value) => ({ value, label: value }));
     const fields = [selectField(holding({ month }), 'month', 'Month (UTC)', choices), field?.(asked) ?? html``];
@@ -175,7 +175,7 @@ const PRINTED_MAX = 2000;
 async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
   const asked = askedOf(visit);
   const { month, open, from, to } = asked;
-  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, context, { month, open }, PRINTED_MAX);
+  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, context, { month, open }, { limit: PRINTED_MAX, orFirst: true });
   const totals = new InvoiceTotals();
   totals.add(found.rows);
   const cut = html`<p class="fault" role="alert">

@@ -11,6 +11,7 @@ import type { ConsoleAnswer, ConsoleOidc, ConsoleParts, ConsoleRoute, SignedInVi
 import { refuse } from '../../core/problem.ts';
 import type { ProvenPerson } from '../../domain/operator.ts';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { ATTEMPT_MS } from '../oidc-attempts.ts';
 import type { OidcAttempt } from '../oidc-attempts.ts';
 import type { OidcRefusal } from '../oidc-provider.ts';
@@ -104,7 +105,11 @@ async function withProvider(
   if (oidc === undefined) return NO_PROVIDER;
   const here = { ...visit, oidc };
   const answer = await answering(() => handle(here, parts));
-  return isUnavailable(answer) ? refusedBy({ refused: 'store_away', detail: answer.cause }, here, parts) : answer;
+  return isUnavailable(answer) ? refusedBy(away(answer), here, parts) : answer;
+}
+
+function away({ cause }: StoreUnavailable): OidcRefusal {
+  return { refused: 'store_away', detail: cause };
 }
 
 /** Nothing of the request decides where the browser is sent. */
@@ -155,7 +160,9 @@ async function operatorOf(
   { request, oidc }: ProviderVisit,
   { operators }: ConsoleParts,
 ): Promise<KnownOperator | Why> {
-  if (!(await oidc.attempts.use(attempt))) return { refused: 'used_before', detail: 'the attempt has come back before' };
+  const isFirst = await answering(() => oidc.attempts.use(attempt));
+  if (isUnavailable(isFirst)) return away(isFirst);
+  if (!isFirst) return { refused: 'used_before', detail: 'the attempt has come back before' };
   const person = await oidc.provider.identify(request.query, attempt);
   if ('refused' in person) return person;
   return operators.byPerson(person) ?? { refused: 'no_group', detail: 'none of the groups has a role', person };

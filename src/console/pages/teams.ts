@@ -65,7 +65,7 @@ async function teamsPage(visit: SignedInVisit, { context }: ConsoleParts): Promi
   const { sort: _sort, ...asked } = texts;
   if (holdsKey(asked.q)) return withoutKey();
   const given = Object.fromEntries(Object.entries(asked).filter(([, sent]) => sent !== ''));
-  const found = await orRefusal(() => pageOfQuery<TeamSummary>(listSummaries, visit, context, given));
+  const found = await orRefusal(() => pageOfQuery<TeamSummary>(listSummaries, visit, context, given, { orFirst: true }));
   const fault = 'words' in found ? detailOf(found) : undefined;
   const plans = planReports(context).map(({ name }) => name);
   const main = html`<div class="title">
