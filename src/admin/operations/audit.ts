@@ -9,6 +9,7 @@ import { dayOfDate } from '../../domain/usage-days.ts';
 import { choice, moment, ofTeam, utcDay } from '../fields.ts';
 import { rowsInOrder } from '../listing.ts';
 import { operation } from '../operation.ts';
+import { limitsAudited } from './key-limits.ts';
 import { minorRoundedDown } from '../../domain/money.ts';
 import { numberChanges } from '../plan-change.ts';
 import { operations as glossaries } from './glossaries.ts';
@@ -126,9 +127,8 @@ function auditEntryReport({ atMs, actor, action, teamId, keyId, reason, before, 
   };
 }
 
-function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditState, numbers: AuditMembers): AuditMembers {
-  const { glossaryId, name, reference, plan, expiresAtMs, requestsPerSecond, characters, allowedAddresses, scopes, windows, ...key } =
-    state;
+function membersOf(state: AuditState, numbers: AuditMembers): AuditMembers {
+  const { limits: _limits, balanceMicro, nextPlan, glossaryId, name, reference, plan, ...key } = state;
   const members = {
     glossary_id: glossaryId,
     name,
@@ -137,13 +137,7 @@ function membersOf({ limits: _limits, balanceMicro, nextPlan, ...state }: AuditS
     ...numbers,
     ...(nextPlan && nextPlanMembers(nextPlan)),
     balance_minor: balanceMicro && minorRoundedDown(balanceMicro),
-    ...key,
-    expires_at: expiresAtMs && rfc3339(expiresAtMs),
-    requests_per_second: requestsPerSecond,
-    characters,
-    allowed_addresses: allowedAddresses?.join(' '),
-    scopes: scopes?.join(' '),
-    limits: windows,
+    ...limitsAudited(key),
   };
   return JSON.parse(JSON.stringify(members)) as AuditMembers;
 }

@@ -1,23 +1,12 @@
 // What is shown of a key: rows of lists and answers, their schemas, and columns on every front.
-import type { Static, TObject } from 'typebox';
-import type { KeyLimits } from '../../domain/key-limits.ts';
+import type { Static } from 'typebox';
 import { rfc3339 } from '../../domain/period.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { FoundKey, KeyRecord } from '../../ports/team-registry.ts';
-import { windowTexts, writtenWindows } from '../../domain/window-limits.ts';
-import { moment, whole, windowEntries, windowList } from '../fields.ts';
+import { moment } from '../fields.ts';
 import type { Cell, RowColumn } from '../operation.ts';
+import { limitsReport, LimitsShown, limitsText } from './key-limits.ts';
 
-const LimitRows = {
-  expires_at: Type.Optional(moment),
-  requests_per_second: Type.Optional(whole),
-  characters: Type.Optional(whole),
-  allowed_addresses: Type.Optional(Type.Array(Type.String())),
-  scopes: Type.Optional(Type.Array(Type.String())),
-  limits: Type.Optional(windowList),
-};
-/** A key's limits as operators see them. */
-export type ShownLimits = Readonly<Partial<Static<TObject<typeof LimitRows>>>>;
 const mode = Type.Enum(['live', 'test'], { type: 'string' });
 const Base = {
   key_id: Type.String(),
@@ -30,9 +19,9 @@ const Base = {
   }),
 };
 const lastUsed = Type.Union([moment, Type.Null()]);
-export const Key = Type.Object({ ...Base, created_at: moment, last_used_at: lastUsed, ...LimitRows });
+export const Key = Type.Object({ ...Base, created_at: moment, last_used_at: lastUsed, ...LimitsShown });
 export const ChangedKey = Type.Object({ team_id: Type.String(), ...Key.properties });
-export const Found = Type.Object({ ...Base, team_id: Type.String(), team_name: Type.String(), last_used_at: lastUsed, ...LimitRows });
+export const Found = Type.Object({ ...Base, team_id: Type.String(), team_name: Type.String(), last_used_at: lastUsed, ...LimitsShown });
 export const New = Type.Object({
   key_id: Type.String(),
   key: Type.Optional(
@@ -44,38 +33,12 @@ export const New = Type.Object({
   label: Type.String(),
   mode,
   team_id: Type.String(),
-  ...LimitRows,
+  ...LimitsShown,
 });
 export type ListedKeyRow = Static<typeof Key>;
 export type FoundKeyRow = Static<typeof Found>;
 export type NewKeyRow = Static<typeof New>;
 export type ChangedKeyRow = Static<typeof ChangedKey>;
-
-/** A key's limits, under the names that operators use. */
-export function limitsReport({ expiresAtMs: untilMs, requestsPerSecond, characters, allowedAddresses, scopes, windows }: KeyLimits) {
-  return {
-    expires_at: untilMs === undefined ? undefined : rfc3339(untilMs),
-    requests_per_second: requestsPerSecond,
-    characters,
-    allowed_addresses: allowedAddresses && [...allowedAddresses],
-    scopes: scopes && [...scopes],
-    limits: windowEntries(windows),
-  };
-}
-
-/** `until 2027-01-31T18:00:00Z, 5/s, from 10.0.0.0/8, only usage:read`; or `undefined`. */
-export function limitsText(limits: ShownLimits): string | undefined {
-  const { expires_at: until, requests_per_second: rate, characters, allowed_addresses: from, scopes, limits: windows = [] } = limits;
-  const parts = [
-    until === undefined ? [] : `until ${until}`,
-    rate === undefined ? [] : `${rate}/s`,
-    characters === undefined ? [] : `${characters} characters`,
-    windowTexts(writtenWindows(windows)),
-    from === undefined ? [] : `from ${from.join(' ')}`,
-    scopes === undefined ? [] : `only ${scopes.join(' ')}`,
-  ].flat();
-  return parts.length === 0 ? undefined : parts.join(', ');
-}
 
 export function keyReport(key: KeyRecord): ListedKeyRow {
   const { keyId, display, label, mode: of, status, createdAtMs, lastUsedAtMs } = key;

@@ -1,112 +1,37 @@
 // The keys of teams: creating, changing, revoking and finding them.
 import { digestOf, displayOf, matchesDisplay, matchesKeyPattern, newKey } from '../../domain/api-key.ts';
 import { changedWindows, NO_WINDOWS, WINDOWS } from '../../domain/window-limits.ts';
-import {
-  ALLOWED_ADDRESSES_MAX,
-  canonicalRange,
-  changedLimits,
-  EXPIRES_AT_MAX,
-  KEY_CHARACTERS_MAX,
-  KEY_RATE_MAX,
-} from '../../domain/key-limits.ts';
+import { changedLimits, EXPIRES_AT_MAX } from '../../domain/key-limits.ts';
 import type { KeyLimitChange } from '../../domain/key-limits.ts';
 import { parseRfc3339, rfc3339 } from '../../domain/period.ts';
 import { judgeRecordName, RECORD_NAME_CHARACTERS_MAX } from '../../domain/record-name.ts';
-import { isScope, SCOPES, SCOPES_MAX } from '../../domain/scopes.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import type { KeyChange, KeyRecord } from '../../ports/team-registry.ts';
-import { choice, keyId, recordText, teamFlag, text, windowList, windowListAs, windowsOf } from '../fields.ts';
+import { choice, keyId, recordText, teamFlag, windowListAs } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, operation, refused } from '../operation.ts';
 import type { AdminOperation, Done, OperationRefusal } from '../operation.ts';
-import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, limitsReport, New } from './key-rows.ts';
-import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow, ShownLimits } from './key-rows.ts';
+import { LIMIT_NAMES, limitChange, LimitsGiven, limitsReport } from './key-limits.ts';
+import { ChangedKey, Found, foundRow, Key, keyColumns, keyFacts, keyReport, New } from './key-rows.ts';
+import type { ChangedKeyRow, FoundKeyRow, ListedKeyRow } from './key-rows.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const KEY = '01JD3QB5W1T9C4E8S7X2G6V0PA';
 
-const range = text(
-  'an address or a range such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32',
-  (one) => canonicalRange(one) !== undefined,
-  'An address or a range in CIDR notation, of IPv4 or IPv6.',
-);
-const scope = text(
-  `a scope; scopes are ${SCOPES.join(', ')}, and forward:NAME for forward routes of that name`,
-  isScope,
-  `One of ${SCOPES.map((one) => `\`${one}\``).join(', ')}, or \`forward:\` and a name.`,
-);
-
-/** What operators set of a key, besides its limits by time. */
+/** What operators set of a key. */
 const Terms = {
   label: recordText(judgeRecordName, RECORD_NAME_CHARACTERS_MAX, 'What the key is for.', {
     value: 'LABEL',
     removes: 'no-label',
     blank: true,
   }),
-  expires_at: text(
-    'an RFC 3339 time with a time zone, such as 2027-01-31T18:00:00Z',
-    (at) => parseRfc3339(at) !== undefined,
-    'When the key expires: RFC 3339 with a time zone, such as 2027-01-31T18:00:00Z; not in the past.',
-    {
-      value: 'RFC3339',
-      removes: 'no-expires-at',
-      attributes: { maxlength: 40 },
-    },
-  ),
-  requests_per_second: Type.Integer({
-    minimum: 1,
-    maximum: KEY_RATE_MAX,
-    description: "The key's own rate, checked after the team's, which it cannot raise.",
-    given: { removes: 'no-requests-per-second' },
-  }),
-  characters: Type.Integer({
-    minimum: 1,
-    maximum: KEY_CHARACTERS_MAX,
-    description: "How many characters the key may use in each of the team's periods.",
-    given: { label: 'Characters per period', removes: 'no-characters' },
-  }),
-  allowed_addresses: Type.Array(range, {
-    minItems: 1,
-    maxItems: ALLOWED_ADDRESSES_MAX,
-    description: 'Addresses and ranges from which the key may be used, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.',
-    given: {
-      flag: 'allow',
-      value: 'CIDR',
-      removes: 'no-allow',
-    },
-  }),
-  scopes: Type.Array(scope, {
-    minItems: 1,
-    maxItems: SCOPES_MAX,
-    description: `What the key may be used for: ${SCOPES.join(', ')} or forward:NAME; without scopes, for everything. Any other request is a 403 \`forbidden\`.`,
-    given: {
-      flag: 'scope',
-      value: 'SCOPE',
-      removes: 'no-scopes',
-    },
-  }),
+  ...LimitsGiven,
 };
 const disabled = 'Whether the key is refused until it is enabled again.';
 const flagWords = ['refuse the key until it is enabled again', 'accept the key again'];
-const LIMITS = ['expires_at', 'requests_per_second', 'characters', 'limits', 'allowed_addresses', 'scopes'] as const;
 /** The fields of a key's form, in their order. */
-export const KEY_FIELDS = ['label', ...LIMITS] as const;
-
-/** `null` removes a limit. */
-type Given = { readonly [Name in keyof ShownLimits]?: NonNullable<ShownLimits[Name]> | null };
-
-function limitChange({ expires_at: at, allowed_addresses: ranges, scopes, limits: windows, ...numbers }: Given): KeyLimitChange {
-  const change = {
-    expiresAtMs: at && parseRfc3339(at),
-    requestsPerSecond: numbers.requests_per_second,
-    characters: numbers.characters,
-    allowedAddresses: ranges && [...new Set(ranges.map((one) => canonicalRange(one)!))],
-    scopes: scopes && [...new Set(scopes)],
-    windows: windows && windowsOf(windows),
-  };
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-}
+export const KEY_FIELDS = ['label', ...LIMIT_NAMES] as const;
 
 function judgeExpiry(at: unknown, nowMs: number): OperationRefusal | undefined {
   const atMs = typeof at === 'string' ? parseRfc3339(at)! : undefined;
@@ -148,11 +73,10 @@ export const createKey: AdminOperation = operation({
     id: teamFlag,
     mode: choice(['live', 'test'], '`test` keys cost what `live` keys cost, unless the plan has free characters for them.'),
     ...Terms,
-    limits: windowList,
     disabled: Type.Boolean({ description: disabled, given: { only: 'programs' } }),
   },
   required: ['mode'],
-  clears: LIMITS,
+  clears: LIMIT_NAMES,
   judge: ({ expires_at: at }, nowMs) => judgeExpiry(at, nowMs),
   status: 201,
   row: New,
@@ -226,7 +150,7 @@ export const updateKey: AdminOperation = operation({
     }),
     disabled: Type.Boolean({ description: disabled, given: { flag: 'disable', flagOff: 'enable', flagWords } }),
   },
-  clears: LIMITS,
+  clears: LIMIT_NAMES,
   judge({ id: _id, ...given }, nowMs) {
     if (Object.keys(given).length === 0) return refused('body', 'nothing to change; give {label}, a limit or {disabled}');
     const both = given.no_limit?.find((per) => given.limit?.some((one) => one.per === per));

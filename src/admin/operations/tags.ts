@@ -9,7 +9,7 @@ import type { SetTag } from '../../ports/tag-registry.ts';
 import { tag, teamId, whole, windowEntries, windowList, windowsOf } from '../fields.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { done, found, noSuch, operation, RefusedError, refused } from '../operation.ts';
-import { limitsText } from './key-rows.ts';
+import { limitsText } from './key-limits.ts';
 import type { AdminOperation, RowColumn, OperationRefusal } from '../operation.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 

@@ -1,7 +1,8 @@
 // A key's page: its limits, its use, and what may be done to it: changing, disabling, revoking it,
 // and rotating it step by step.
 import { createKey, EXPIRED, KEY_FIELDS, revokeKey, updateKey } from '../../admin/operations/keys.ts';
-import { keyReport, limitsReport } from '../../admin/operations/key-rows.ts';
+import { limitsReport } from '../../admin/operations/key-limits.ts';
+import { keyReport } from '../../admin/operations/key-rows.ts';
 import { windowShares } from '../../admin/operations/periods.ts';
 import type { ChangedKeyRow, NewKeyRow } from '../../admin/operations/key-rows.ts';
 import { html } from '../../docs/html.ts';
