@@ -7,6 +7,7 @@ import type { OperationContext } from '../admin/operation-context.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
+import type { SignedInVisit } from './console-route.ts';
 import { ago, count, day, moment, money, size, usageBar } from './shown.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { KeyRecord } from '../ports/team-registry.ts';
@@ -14,10 +15,11 @@ import type { KeyRecord } from '../ports/team-registry.ts';
 /** What there is to list, in the words of an operation. */
 type Listed = Pick<AdminOperation<never, never>, 'columns'> & { readonly none?: Html | string };
 
+/** Of whose names are shown, and when. */
+type Here = Pick<SignedInVisit, 'context' | 'nowMs'>;
+
 interface Around {
   readonly caption: string;
-  readonly context: OperationContext;
-  readonly nowMs: number;
   /** Heads of columns that say the same in every row. */
   readonly hidden?: readonly string[];
   /** The question, by which some columns are there. */
@@ -33,9 +35,14 @@ interface Around {
 }
 
 /** Rows as a table, with the names of teams and keys; or that there are none. */
-export async function tableOf({ columns: all = [], none }: Listed, rows: readonly unknown[], around: Around): Promise<Html> {
+export async function tableOf(
+  { columns: all = [], none }: Listed,
+  rows: readonly unknown[],
+  { context, nowMs }: Here,
+  around: Around,
+): Promise<Html> {
   if (rows.length === 0) return html`<p class="soft">${none}</p>`;
-  const { caption, context, nowMs, hidden = [], input = {}, leadsTo, change, most = rows.length, more } = around;
+  const { caption, hidden = [], input = {}, leadsTo, change, most = rows.length, more } = around;
   const isAsked = ({ when }: (typeof all)[number]): boolean => when === undefined || when(input as never);
   const columns = all.filter((one) => one.only !== 'command' && !hidden.includes(one.head) && isAsked(one));
   const cells = rows.slice(0, most).map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
@@ -59,7 +66,7 @@ export async function tableOf({ columns: all = [], none }: Listed, rows: readonl
 }
 
 /** One row as facts, without its name, which is the page's title. */
-export async function factsOf({ columns = [] }: AdminOperation, row: unknown, context: OperationContext, nowMs: number): Promise<Html> {
+export async function factsOf({ columns = [] }: AdminOperation, row: unknown, { context, nowMs }: Here): Promise<Html> {
   const [, ...facts] = columns.map(({ head, cell }) => [head, cell(row as never, nowMs)] as const);
   const known = await knownIn(
     facts.map(([, cell]) => cell),

@@ -24,6 +24,7 @@ import type { Session, Sessions } from './sessions.ts';
 
 /** What the pages work on. */
 export interface ConsoleParts {
+  /** Of a session, in its operator's name. */
   readonly context: OperationContext;
   /** Shared with the admin API: wrong tokens from an address count together. */
   readonly wrongTokens: RecentFailures;
@@ -54,8 +55,8 @@ export interface ConsoleOidc {
   };
 }
 
-/** One request for a page, signed in or not. */
-export interface Visit {
+/** One request for a page, signed in or not, and what the page works on. */
+export interface Visit extends ConsoleParts {
   readonly request: OpsRequest;
   readonly requestId: string;
   /** Of the path, by their names in the route; only letters, digits, `_` and `-`. */
@@ -99,7 +100,7 @@ export type ConsoleAnswer =
   | Refusal;
 
 type Answered = ConsoleAnswer | Promise<ConsoleAnswer>;
-type Handler<V> = (visit: V, parts: ConsoleParts) => Answered;
+type Handler<V> = (visit: V) => Answered;
 
 interface ConsoleAddress {
   readonly method: 'GET' | 'POST';
@@ -139,12 +140,12 @@ export function open(method: 'GET' | 'POST', path: string, handle: Handler<Visit
 
 /** A handler for the record of the path, which `find` finds or answers for. */
 export function finding<Found extends object>(
-  find: (visit: SignedInVisit, parts: ConsoleParts) => Promise<Found | ConsoleAnswer>,
-  handle: (visit: SignedInVisit, parts: ConsoleParts, found: Found) => Answered,
+  find: (visit: SignedInVisit) => Promise<Found | ConsoleAnswer>,
+  handle: (visit: SignedInVisit, found: Found) => Answered,
 ): Handler<SignedInVisit> {
-  return async (visit, parts) => {
-    const found = await find(visit, parts);
-    return 'kind' in found ? found : handle(visit, parts, found);
+  return async (visit) => {
+    const found = await find(visit);
+    return 'kind' in found ? found : handle(visit, found);
   };
 }
 
@@ -163,8 +164,7 @@ export const CONSOLE_PREFIX = '/console';
 
 /** `changed` is without secrets. */
 export function audit(
-  { log }: ConsoleParts,
-  { request, requestId, session }: SignedInVisit,
+  { log, request, requestId, session }: SignedInVisit,
   action: string,
   changed: Readonly<Record<string, string | number>>,
 ): void {

@@ -159,7 +159,8 @@ export class Console implements OpsApp {
     const { form } = read;
     if (route.method === 'POST' && !this.#isOurs(form(TOKEN_FIELD), route, session)) return STALE;
     const formToken = session?.formToken ?? this.#signInTokens.next();
-    const visit: Visit = { request, requestId, parameters, form, formToken, session, nowMs: this.#options.nowMs() };
+    const nowMs = this.#options.nowMs();
+    const visit: Visit = { ...this.#parts, request, requestId, parameters, form, formToken, session, nowMs };
     return this.#once(visit, () => this.#run(route, visit));
   }
 
@@ -197,11 +198,10 @@ export class Console implements OpsApp {
   async #run(route: ConsoleRoute, visit: Visit): Promise<ConsoleAnswer> {
     const { session } = visit;
     try {
-      if (route.access === 'everybody') return await route.handle(visit, this.#parts);
+      if (route.access === 'everybody') return await route.handle(visit);
       if (session === undefined) return NOT_SIGNED_IN;
       const actor = actorOf('console', session.operator, visit.request.remoteAddress);
-      const parts = { ...this.#parts, context: this.#parts.context.as(actor) };
-      return await route.handle({ ...visit, session }, parts);
+      return await route.handle({ ...visit, session, context: visit.context.as(actor) });
     } catch (error) {
       const refusal = refusalBy(error, this.#options.log, visit.requestId, `console ${route.method} ${route.path}`);
       return refusal.problem.code === 'service_unavailable' && route.method === 'POST' ? PERHAPS_DONE : refusal;

@@ -3,11 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import { html, prose } from '../docs/html.ts';
+import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { decimalsOf, MINOR_MAX } from '../domain/money.ts';
 import { FORM_BODY_HEADERS, readFormBody } from '../domain/form-body.ts';
-import { REASON_CHARACTERS_MAX, RECORD_NAME_CHARACTERS_MAX } from '../domain/record-name.ts';
 import type { OpsRequest } from '../ops/ops-listener.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 
@@ -56,101 +55,68 @@ export interface FieldTexts {
   readonly faults: FieldFaults;
 }
 
-interface TextOptions {
-  readonly hint?: string;
-  readonly type?: 'text' | 'password';
-  readonly required?: boolean;
-  /** HTML attributes: `autocomplete`, `maxlength`, …; all names and values are ours. */
-  readonly more?: Readonly<Record<string, string | number>>;
-}
-
-export function textField(texts: FieldTexts, name: string, label: string, options: TextOptions = {}): Html {
-  const { type = 'text', required = false, more = {}, hint } = options;
-  const attributes = Object.entries({ type, value: texts.form(name), ...more }).map(([attribute, text]) => html` ${attribute}="${text}"`);
-  const input = (named: Html): Html => html`<input ${named}${attributes}${required ? html` required` : undefined} />`;
-  return labelled(texts, name, label, hint, input);
-}
-
-/** A field with several lines. */
-export function areaField(
-  texts: FieldTexts,
-  name: string,
-  label: string,
-  { rows, hint }: { readonly rows: number; readonly hint: string },
-): Html {
-  const value = texts.form(name);
-  const area = (named: Html): Html => html`<textarea ${named} rows="${rows}" autocomplete="off" spellcheck="false">${value}</textarea>`;
-  return labelled(texts, name, label, hint, area);
-}
-
-interface Choice {
-  readonly value: string;
+/** A field: a text, a choice, or lines of a text. */
+export interface Field {
+  readonly name: string;
   readonly label: string;
+  readonly hint?: Html | string;
+  readonly required?: boolean;
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  /** How many lines are shown. */
+  readonly rows?: number;
+  /** HTML attributes of a text: `type`, `autocomplete`, `maxlength`, …; all names and values are ours. */
+  readonly attributes?: Readonly<Record<string, string | number>>;
 }
 
-export function selectField(texts: FieldTexts, name: string, label: string, choices: readonly Choice[], hint?: string): Html {
-  return labelled(
-    texts,
-    name,
-    label,
-    hint,
-    (named) =>
-      html`<select ${named}>
-        ${optionsOf(choices, texts.form(name))}
-      </select>`,
-  );
-}
-
-function optionsOf(choices: readonly Choice[], chosen: string): readonly Html[] {
-  return choices.map(
-    ({ value, label }) => html`<option value="${value}" ${value === chosen ? html` selected` : undefined}>${label}</option>`,
-  );
-}
-
-/** A control with its label, error and hint; the control gets the attributes that refer to them. */
-function labelled({ faults }: FieldTexts, name: string, label: string, hint: string | undefined, control: (named: Html) => Html): Html {
-  const id = `field-${name}`;
-  const fault = faults[name];
-  const notes = [
-    ['fault', fault],
-    ['hint', hint],
-  ].filter((note): note is [string, string] => note[1] !== undefined);
-  const described = notes.map(([kind]) => `${id}-${kind}`).join(' ');
-  const named = html` id="${id}"
-  name="${name}"${described === '' ? undefined : html` aria-describedby="${described}"`}${
-    fault === undefined ? undefined : html` aria-invalid="true" autofocus`
-  }`;
+/** With its label, error and hint, to which the control refers. */
+export function fieldOf(field: Field, { form, faults }: FieldTexts): Html {
+  const { name, label, hint } = field;
+  const [id, fault] = [`field-${name}`, faults[name]];
+  const notes = Object.entries({ fault, hint }).filter(([, note]) => note !== undefined);
+  const described = notes.length === 0 ? undefined : html` aria-describedby="${notes.map(([kind]) => `${id}-${kind}`).join(' ')}"`;
+  const wrong = fault === undefined ? undefined : html` aria-invalid="true" autofocus`;
+  const named = html`id="${id}" name="${name}"${described}${wrong}`;
   return html`<div class="field">
     <label for="${id}">${label}</label>
-    ${control(named)}
-    ${notes.map(([kind, text]) => html`<p class="${kind}" id="${id}-${kind}">${kind === 'hint' ? prose(text) : text}</p>`)}
+    ${controlOf(field, named, form(name))} ${notes.map(([kind, note]) => html`<p class="${kind}" id="${id}-${kind}">${note}</p>`)}
   </div>`;
+}
+
+function controlOf({ choices, rows, required, attributes }: Field, named: Html, text: string): Html {
+  if (choices !== undefined) {
+    const options = choices.map(
+      ({ value, label }) => html`<option value="${value}" ${value === text ? html` selected` : undefined}>${label}</option>`,
+    );
+    return html`<select ${named}>
+      ${options}
+    </select>`;
+  }
+  if (rows !== undefined) return html`<textarea ${named} rows="${rows}" autocomplete="off" spellcheck="false">${text}</textarea>`;
+  const more = Object.entries({ type: 'text', value: text, ...attributes }).map(([name, value]) => html` ${name}="${value}"`);
+  return html`<input ${named}${more}${required === true ? html` required` : undefined} />`;
 }
 
 interface SearchForm {
   /** Below `/console`. */
   readonly action: string;
-  readonly fields: readonly Html[];
+  readonly fields: readonly Field[];
+  /** What the fields hold. */
+  readonly texts: Readonly<Record<string, string>>;
   /** The button's text. */
   readonly submit: string;
   /** What is wrong with the query that was sent. */
   readonly fault?: string | undefined;
   /** Whether anything is asked for: then there is a link that asks for all. */
-  readonly isFiltered: boolean;
+  readonly isFiltered?: boolean;
 }
 
 /** Sent as a query, so that every result has an address. */
-export function searchForm({ action, fields, submit, fault, isFiltered }: SearchForm): Html {
+export function searchForm({ action, fields, texts, submit, fault, isFiltered = false }: SearchForm): Html {
   return html`${fault === undefined ? undefined : html`<p class="fault" role="alert">${fault}</p>`}
     <form class="search" role="search" action="${CONSOLE_PREFIX}${action}">
-      ${fields}
+      ${fields.map((field) => fieldOf(field, { form: (name) => texts[name] ?? '', faults: {} }))}
       <p class="buttons"><button>${submit}</button> ${isFiltered ? html`<a href="${CONSOLE_PREFIX}${action}">Show all</a>` : undefined}</p>
     </form>`;
-}
-
-/** For fields without faults: they hold these texts. */
-export function holding(texts: Readonly<Record<string, string>>): FieldTexts {
-  return { form: (name) => texts[name] ?? '', faults: {} };
 }
 
 /** The query of a page and the pages behind it: only what is given. */
@@ -161,10 +127,6 @@ export function queryOf(given: Readonly<Record<string, string | undefined>>): st
 
 /** The errors of a form's fields, by their names. */
 export type FieldFaults = Readonly<Record<string, string>>;
-
-/** A browser lets people type twice as many UTF-16 units: a character has at most two. */
-export const NAME_INPUT = { maxlength: 2 * RECORD_NAME_CHARACTERS_MAX, autocomplete: 'off' } as const;
-export const REASON_INPUT = { maxlength: 2 * REASON_CHARACTERS_MAX, autocomplete: 'off' } as const;
 
 /** An amount in minor units, from digits and a point, with as many decimals as the currency has. */
 export function amountField(sent: string, currency: string): { readonly value: number } | { readonly fault: string } {

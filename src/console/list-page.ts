@@ -8,12 +8,12 @@ import { RefusedError } from '../admin/operation.ts';
 import type { AdminOperation, OperationRefusal } from '../admin/operation.ts';
 import { forPrograms } from '../admin/operation-http.ts';
 import { matchingTeam } from '../admin/operations/team-search.ts';
-import type { OperationContext } from '../admin/operation-context.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, SignedInVisit } from './console-route.ts';
-import { holding, queryOf, searchForm, selectField, textField } from './form.ts';
+import type { ConsoleAnswer, SignedInVisit } from './console-route.ts';
+import { queryOf, searchForm } from './form.ts';
+import type { Field } from './form.ts';
 import { checkedNote, pager, namesOf, tableOf, teamLink } from './cells.ts';
 import type { Section } from './layout.ts';
 import { choicesOf } from './operation-form.ts';
@@ -42,8 +42,7 @@ interface Reading {
 /** A question's page at the query's cursor. */
 export async function pageOfQuery<Row>(
   one: AdminOperation,
-  { request: { query }, nowMs }: SignedInVisit,
-  context: OperationContext,
+  { request: { query }, nowMs, context }: SignedInVisit,
   given: GivenMembers,
   { limit = PAGE_DEFAULT, orFirst }: Reading = {},
 ): Promise<ReadRows<Row>> {
@@ -82,38 +81,37 @@ interface ListPage {
 /** The handler of a page with filters, a table of rows, and links to further pages. */
 export function listPage({ one, path, section, title, intro, of = title, pageSize }: ListPage) {
   const fields = [...fieldsOf(forPrograms(one))];
-  return async (visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> => {
+  return async (visit: SignedInVisit): Promise<ConsoleAnswer> => {
     const sent = Object.fromEntries(fields.map(([name]) => [name, (visit.request.query.get(name) ?? '').trim()]));
     const found = await orRefusal(async () => {
-      const asked = await askedIn(fields, sent, visit.nowMs, context);
-      return { asked, ...(await pageOfQuery(one, visit, context, asked, { limit: pageSize })) };
+      const asked = await askedIn(fields, sent, visit);
+      return { asked, ...(await pageOfQuery(one, visit, asked, { limit: pageSize })) };
     });
     const fault = 'words' in found ? detailOf(found) : undefined;
     const form = searchForm({
       action: path,
-      fields: fields.map(([name, field]) => searchField(name, field, sent[name]!)),
+      fields: fields.map(([name, member]) => searchField(name, member)),
+      texts: sent,
       submit: 'Search',
       fault,
       isFiltered: Object.values(sent).some((text) => text !== ''),
     });
     const main = html`<h1>${title}</h1>
-      ${intro && html`<p class="soft">${intro}</p>`} ${form}
-      ${'words' in found ? undefined : await rowsOf(found, sent, context, visit.nowMs)}`;
+      ${intro && html`<p class="soft">${intro}</p>`} ${form} ${'words' in found ? undefined : await rowsOf(found, sent, visit)}`;
     return pageAnswer({ title, section, main }, 'words' in found ? { [found.field ?? 'query']: fault! } : {});
   };
 
   async function rowsOf(
     found: ReadRows<unknown> & { readonly asked: GivenMembers },
     sent: Readonly<Record<string, string>>,
-    context: OperationContext,
-    nowMs: number,
+    visit: SignedInVisit,
   ): Promise<Html> {
     const teamId = found.asked['team'] as string | undefined;
     const isNewestFirst = one.listing?.newestFirst === true;
     const caption = isNewestFirst ? `${of}, newest first` : of;
     const to = (cursor?: string): string => `${CONSOLE_PREFIX}${path}${queryOf({ ...sent, cursor })}`;
-    return html`${teamId && html`<p>${of} of team ${teamLink(await namesOf(context, [teamId]), teamId)}.</p>`}
-    ${await tableOf(one, found.rows, { caption, context, nowMs, hidden: teamId === undefined ? [] : ['Team'] })}
+    return html`${teamId && html`<p>${of} of team ${teamLink(await namesOf(visit.context, [teamId]), teamId)}.</p>`}
+    ${await tableOf(one, found.rows, visit, { caption, hidden: teamId === undefined ? [] : ['Team'] })}
     ${checkedNote(found.checkedMax, of.toLowerCase())} ${pagesOf(found, to, isNewestFirst ? ['Newest', 'Older'] : FORWARD)}`;
   }
 }
@@ -122,8 +120,7 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
 async function askedIn(
   fields: readonly (readonly [string, InputField])[],
   sent: Readonly<Record<string, string>>,
-  nowMs: number,
-  context: OperationContext,
+  { nowMs, context }: SignedInVisit,
 ): Promise<GivenMembers> {
   const asked: Record<string, unknown> = {};
   for (const [name, field] of fields) {
@@ -133,16 +130,15 @@ async function askedIn(
   return asked;
 }
 
-function searchField(name: string, field: InputField, sent: string): Html {
-  const { enum: choices, given = {} } = field;
-  const [texts, label] = [holding({ [name]: sent }), labelOf(name, field)];
-  if (choices === undefined) return textField(texts, name, label, { more: { autocomplete: 'off', ...given.attributes } });
-  return selectField(texts, name, label, [{ value: '', label: 'any' }, ...choicesOf(field)]);
+function searchField(name: string, member: InputField): Field {
+  const label = labelOf(name, member);
+  if (member.enum === undefined) return { name, label, attributes: { autocomplete: 'off', ...member.given?.attributes } };
+  return { name, label, choices: [{ value: '', label: 'any' }, ...choicesOf(member)] };
 }
 
 /** The handler of a file with all rows that the query asks for. */
 export function filePage(one: AdminOperation) {
-  return ({ request: { query }, nowMs }: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> => {
+  return ({ request: { query }, nowMs, context }: SignedInVisit): Promise<ConsoleAnswer> => {
     const fields = fieldsOf(one);
     const given = Object.fromEntries([...query].map(([name, sent]) => [name, valueOf(fields.get(name) ?? {}, [sent], nowMs)]));
     return downloadOf(one, context, checked(one, given, nowMs));

@@ -4,35 +4,29 @@ import { checked, fieldsOf, labelOf, valueOf, wordsWith } from '../admin/input.t
 import type { GivenMembers, InputField } from '../admin/input.ts';
 import { audited, RefusedError } from '../admin/operation.ts';
 import type { AdminOperation, AskedBefore, Done, OperationAttempt, OperationRefusal } from '../admin/operation.ts';
-import { html } from '../docs/html.ts';
-import type { Html } from '../docs/html.ts';
+import { prose } from '../docs/html.ts';
 import { audit } from './console-route.ts';
-import type { ConsoleParts, SignedInVisit } from './console-route.ts';
-import { areaField, selectField, textField } from './form.ts';
-import type { FieldFaults, FieldTexts, Form } from './form.ts';
+import type { SignedInVisit } from './console-route.ts';
+import type { Field, FieldFaults, Form } from './form.ts';
 
-export function formFields(one: AdminOperation, names: readonly string[], texts: FieldTexts): Html {
-  const fields = fieldsOf(one);
-  return html`${names.map((name) => formField(name, fields.get(name)!, texts, one))}`;
-}
-
-/** The values that a field takes, in words. */
-export function choicesOf({ enum: choices = [], given = {} }: InputField): readonly { readonly value: string; readonly label: string }[] {
-  return choices.map((value) => ({ value, label: given.words?.[value] ?? value }));
-}
-
-function formField(name: string, field: InputField, texts: FieldTexts, { clears = [], input }: AdminOperation): Html {
-  const { type, enum: choices, description = '', given = {} } = field;
-  const label = labelOf(name, field);
+/** A member of the input as a form asks for it. */
+export function memberField({ input, clears = [] }: Pick<AdminOperation, 'input' | 'clears'>, name: string): Field {
+  const member = fieldsOf({ input }).get(name)!;
+  const { type, description = '', given = {} } = member;
+  const label = labelOf(name, member);
+  if (member.enum !== undefined) return { name, label, choices: choicesOf(member) };
   const words = given.flagWords === undefined ? description : `${given.flagWords[0]}.`;
-  const hint = [type === 'array' ? 'One per line.' : '', words, clears.includes(name) ? 'Empty: none.' : ''].filter(Boolean).join(' ');
-  if (type === 'array') return areaField(texts, name, label, { rows: 3, hint });
-  if (choices !== undefined) {
-    return selectField(texts, name, label, choicesOf(field));
-  }
-  const numeric: Record<string, string | number> = type === 'integer' ? { inputmode: 'numeric', maxlength: 40 } : {};
-  const required = input.required.includes(name);
-  return textField(texts, name, label, { hint, required, more: { autocomplete: 'off', ...numeric, ...given.attributes } });
+  const parts = [type === 'array' ? 'One per line.' : '', words, clears.includes(name) ? 'Empty: none.' : ''];
+  const hint = prose(parts.filter(Boolean).join(' '));
+  if (type === 'array') return { name, label, hint, rows: 3 };
+  const numeric: Field['attributes'] = type === 'integer' ? { inputmode: 'numeric', maxlength: 40 } : {};
+  const attributes = { autocomplete: 'off', ...numeric, ...given.attributes };
+  return { name, label, hint, required: input.required.includes(name), attributes };
+}
+
+/** The values that a member takes, in words. */
+export function choicesOf({ enum: choices = [], given = {} }: InputField): NonNullable<Field['choices']> {
+  return choices.map((value) => ({ value, label: given.words?.[value] ?? value }));
 }
 
 /** What was edited; an empty field removes it, if it can. What was `before` is not given. */
@@ -41,21 +35,14 @@ export function sentIn(one: AdminOperation, names: readonly string[], form: Form
   return Object.fromEntries(
     names.flatMap((name) => {
       const field = fields.get(name);
-      const lines = field?.type === 'array' ? linesOf(form(name)) : [form(name).trim()].filter((text) => text !== '');
+      const texts = field?.type === 'array' ? form(name).split(/[\r\n]+/) : [form(name)];
+      const lines = texts.map((text) => text.trim()).filter((text) => text !== '');
       if (field === undefined || lines.join('\n') === before(name)) return [];
       if (lines.length > 0) return [[name, valueOf(field, lines, nowMs)]];
       if (one.clears?.includes(name) === true) return [[name, null]];
       return field.given?.blank === true ? [[name, '']] : [];
     }),
   );
-}
-
-/** The lines of a field that have something in them. */
-function linesOf(text: string): readonly string[] {
-  return text
-    .split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 }
 
 /** The faults of a form's fields, instead of what it asks for. */
@@ -68,12 +55,11 @@ export function carriedOut(
   one: AdminOperation,
   given: GivenMembers,
   visit: SignedInVisit,
-  parts: ConsoleParts,
   attempt: OperationAttempt = {},
 ): Promise<Done<unknown> | Faulty> {
   return orFaults(one, async () => {
-    const made = await one.run!(parts.context, checked(one, given, visit.nowMs), attempt);
-    audit(parts, visit, one.id, audited(one, given, made));
+    const made = await one.run!(visit.context, checked(one, given, visit.nowMs), attempt);
+    audit(visit, one.id, audited(one, given, made));
     return made;
   });
 }
@@ -82,8 +68,7 @@ export function carriedOut(
 export function askedBy(
   one: AdminOperation,
   given: GivenMembers,
-  { nowMs }: SignedInVisit,
-  { context }: ConsoleParts,
+  { nowMs, context }: SignedInVisit,
 ): Promise<AskedBefore | Faulty | undefined> {
   return orFaults(one, async () => one.asks!(context, checked(one, given, nowMs)));
 }

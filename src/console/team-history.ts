@@ -7,7 +7,7 @@ import { dayOf, spentIn, rfc3339 } from '../domain/period.ts';
 import { dateOf, dayOfDate, lastMonths, monthOf } from '../domain/usage-days.ts';
 import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
-import type { ConsoleParts } from './console-route.ts';
+import type { SignedInVisit } from './console-route.ts';
 import { tableOf, htmlTable, numeric, freeText } from './cells.ts';
 import { count, compact, moment, money } from './shown.ts';
 import type { AuditEntry } from '../domain/audit-entry.ts';
@@ -21,7 +21,8 @@ const MONTHS = 13;
 /** Limits the page: periods may be very short. */
 const PERIODS_MAX = 26;
 
-export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts, 'context'>, nowMs: number): Promise<Html> {
+export async function teamHistory(teamId: string, visit: SignedInVisit): Promise<Html> {
+  const { context, nowMs } = visit;
   const history = context.part('history');
   const today = dayOf(nowMs);
   const months = lastMonths(today, MONTHS);
@@ -35,7 +36,7 @@ export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts
   const from = dates[0]!;
   const csv = (one: 'keys' | 'tags'): string =>
     `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from, to: dateOf(today), by: 'day', [one]: 'true', team: teamId }).toString()}`;
-  const around = { caption: 'Periods, newest first', context, nowMs, most: PERIODS_MAX, more: `lingate usage periods ${teamId}` };
+  const around = { caption: 'Periods, newest first', most: PERIODS_MAX, more: `lingate usage periods ${teamId}` };
   return html`${usageChart('days', `Last ${DAYS} days`, 'Day', spansOf(dates, rows, dateOf))}
     <p class="links">
       <a href="${csv('keys')}" download>Download these days, key by key (CSV)</a>
@@ -43,7 +44,7 @@ export async function teamHistory(teamId: string, { context }: Pick<ConsoleParts
     </p>
     ${usageChart('months', `Last ${MONTHS} months`, 'Month', spansOf(months, rows, monthOf))}
     <h2 id="periods">Periods</h2>
-    ${await tableOf(listPeriods, found(periods, 'team', teamId).map(periodReport), around)}`;
+    ${await tableOf(listPeriods, found(periods, 'team', teamId).map(periodReport), visit, around)}`;
 }
 
 /** A span for each date, in order; `dateOfDay` gives the date of a day. Days are UTC. */
@@ -147,7 +148,7 @@ function spentMovement({ startMs, endMs, closed, credit }: PeriodUse): Movement 
 }
 
 /** `undefined` for a team that has never had any credit, as far as is known. */
-export async function teamCredit(team: Team, { context }: Pick<ConsoleParts, 'context'>): Promise<Html | undefined> {
+export async function teamCredit(team: Team, { context }: SignedInVisit): Promise<Html | undefined> {
   const [entries, periods] = await Promise.all([
     context.options.audit.page({ teamId: team.teamId, after: undefined, sinceMs: undefined, limit: ENTRIES_MAX }),
     context.part('history').periods(team.teamId),

@@ -1,6 +1,4 @@
 // A team's keys in the console: their table, a path's key, and the notice that shows a key once.
-import { KEY_FIELDS, updateKey } from '../admin/operations/keys.ts';
-import type { OperationContext } from '../admin/operation-context.ts';
 import { found, noSuch, RefusedError } from '../admin/operation.ts';
 import type { RecordKind } from '../admin/operation.ts';
 import { keyColumns, keyReport } from '../admin/operations/key-rows.ts';
@@ -10,12 +8,10 @@ import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { hasLimits } from '../domain/key-limits.ts';
 import { writtenWindows } from '../domain/window-limits.ts';
-import type { FieldTexts } from './form.ts';
-import { formFields } from './operation-form.ts';
 import { canonicalUlid } from '../domain/ulid.ts';
 import type { KeyStatus, KeyUsage, Team, Usage } from '../ports/team-registry.ts';
-import { CONSOLE_PREFIX } from './console-route.ts';
-import type { ConsoleParts, SignedInVisit } from './console-route.ts';
+import { CONSOLE_PREFIX, mayChange } from './console-route.ts';
+import type { SignedInVisit } from './console-route.ts';
 import { tableOf } from './cells.ts';
 
 /** Limits the page. */
@@ -35,16 +31,14 @@ const columns = keyColumns<UsedKey>([
   { head: 'Created', cell: (row) => ({ kind: 'day', at: row.created_at }) },
 ]);
 
-/** Working ones first, revoked ones last, the newest of each first. `withChanges` adds links. */
-export function keysTable({ team, keys }: Usage, context: OperationContext, nowMs: number, withChanges: boolean): Promise<Html> {
+/** Working ones first, revoked ones last, the newest of each first. */
+export function keysTable({ team, keys }: Usage, visit: SignedInVisit): Promise<Html> {
   const ordered = keys.toReversed().toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status));
   const rows = ordered.map((key): UsedKey => ({ ...keyReport(key), team_id: team.teamId, use: key }));
-  return tableOf({ columns, none: 'There are no keys yet.' }, rows, {
+  return tableOf({ columns, none: 'There are no keys yet.' }, rows, visit, {
     caption: `Keys of ${team.name}`,
-    context,
-    nowMs,
     hidden: keys.some(({ limits }) => hasLimits(limits)) ? [] : ['Limits'],
-    change: withChanges ? changes : undefined,
+    change: mayChange(visit) ? changes : undefined,
     most: KEYS_MAX,
     more: `lingate key list --team ${team.teamId}`,
   });
@@ -64,13 +58,13 @@ export function changes({ team_id: teamId, key_id: keyId, display, status }: Fou
 }
 
 /** By the path's `id`, with what it has used. */
-export async function findUsage({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Usage> {
+export async function findUsage({ parameters, context }: SignedInVisit): Promise<Usage> {
   const id = pathId(parameters, 'id', 'team');
   return found(await context.options.teams.usage(id), 'team', id);
 }
 
 /** By the path's `id`. */
-export async function findTeam({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Team> {
+export async function findTeam({ parameters, context }: SignedInVisit): Promise<Team> {
   const id = pathId(parameters, 'id', 'team');
   return found(await context.options.teams.findTeam(id), 'team', id);
 }
@@ -87,7 +81,7 @@ export interface TeamKey extends Usage {
 }
 
 /** By the path's `id` and `key`. */
-export async function findTeamKey({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<TeamKey> {
+export async function findTeamKey({ parameters, context }: SignedInVisit): Promise<TeamKey> {
   const keyId = pathId(parameters, 'key', 'key');
   const usage = found(await context.options.teams.usage(pathId(parameters, 'id', 'key')), 'key', keyId);
   const key = usage.keys.find((one) => one.keyId === keyId);
@@ -103,15 +97,4 @@ export function newKeyNotice({ key, display }: NewKeyRow): Html {
 export function limitTexts({ limits = [], ...others }: ShownLimits, label = ''): Readonly<Record<string, string>> {
   const texts = { ...others, label, limits: writtenWindows(limits).split(' ') };
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, [text ?? ''].flat().join('\n')]));
-}
-
-/** Of a key's label and limits; these are collapsed, unless there is something to see. */
-export function keyFields(texts: FieldTexts): Html {
-  const [label, ...limits] = KEY_FIELDS;
-  const shown = limits.some((name) => texts.form(name) !== '' || texts.faults[name] !== undefined);
-  return html`${formFields(updateKey, [label], texts)}
-    <details ${shown ? html` open` : undefined}>
-      <summary>Limits</summary>
-      ${formFields(updateKey, limits, texts)}
-    </details>`;
 }

@@ -92,8 +92,9 @@ onOneGateway({ config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting)
 
   test('a name is typed as it is displayed: white space within it does not matter', async () => {
     const operator = await signedIn();
-    const team = await makeTeam('Two  spaces\u00a0here');
-    const fields = { name: 'Two spaces here', usage: 'delete' };
+    const team = await makeTeam('Two  spaces\u00a0`here`');
+    expect((await operator.get(`${team.page}/delete`)).body).toContain('`here` to continue.');
+    const fields = { name: 'Two spaces `here`', usage: 'delete' };
     expect((await operator.submit(`${team.page}/delete`, `${team.page}/delete`, fields)).status).toBe(303);
   });
 

@@ -5,7 +5,7 @@ import type { GlossaryRow } from '../../admin/operations/glossaries.ts';
 import { html } from '../../docs/html.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { tableOf } from '../cells.ts';
 import { count } from '../shown.ts';
 import { findTeam, pathId } from '../team-keys.ts';
@@ -14,15 +14,15 @@ import { recordRoutes } from '../record-page.ts';
 /** Limits the page. */
 const GLOSSARIES_MAX = 200;
 
-async function list(visit: SignedInVisit, { context }: ConsoleParts, { teamId, name }: Team): Promise<ConsoleAnswer> {
-  const rows = (await listGlossaries.run!(context, { id: teamId })).value as readonly GlossaryRow[];
+async function list(visit: SignedInVisit, { teamId, name }: Team): Promise<ConsoleAnswer> {
+  const rows = (await listGlossaries.run!(visit.context, { id: teamId })).value as readonly GlossaryRow[];
   const title = `Glossaries of ${name}`;
   const link = ({ glossary_id: id, name: which }: GlossaryRow) =>
     html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries/${id}/delete">Delete<span class="unseen"> ${which}</span></a>`;
   const change = mayChange(visit) ? link : undefined;
-  const around = { caption: title, context, nowMs: visit.nowMs, change, most: GLOSSARIES_MAX, more: 'lingate glossary list' };
+  const around = { caption: title, change, most: GLOSSARIES_MAX, more: 'lingate glossary list' };
   const main = html`<h1>${title}</h1>
-    ${await tableOf(listGlossaries, rows, around)}
+    ${await tableOf(listGlossaries, rows, visit, around)}
     <p><a href="${CONSOLE_PREFIX}/teams/${teamId}">Back to the team</a></p>`;
   return pageAnswer({ title, section: 'teams', main });
 }
@@ -30,7 +30,7 @@ async function list(visit: SignedInVisit, { context }: ConsoleParts, { teamId, n
 type Owned = Awaited<ReturnType<typeof findGlossary>>;
 
 /** By the path's `id` and `glossary`. */
-async function findOwned({ parameters }: SignedInVisit, { context }: ConsoleParts): Promise<Owned> {
+async function findOwned({ parameters, context }: SignedInVisit): Promise<Owned> {
   const glossaryId = pathId(parameters, 'glossary', 'glossary');
   const owned = await findGlossary(context, glossaryId);
   return found(owned.teamId === pathId(parameters, 'id', 'glossary') ? owned : undefined, 'glossary', glossaryId);
@@ -42,6 +42,7 @@ export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
     path: '/teams/{id}/glossaries/{glossary}',
     find: findOwned,
     at: ({ teamId, glossary }) => `/teams/${teamId}/glossaries/${glossary.glossaryId}`,
+    ids: ({ glossary }) => ({ id: glossary.glossaryId }),
     back: ({ teamId }) => `/teams/${teamId}/glossaries`,
     actions: [
       {
@@ -50,8 +51,6 @@ export const GLOSSARY_ROUTES: readonly ConsoleRoute[] = [
         title: 'Delete the glossary',
         danger: true,
         own: ({ glossary }) => `Delete glossary ${glossary.name}?`,
-        asking: ({ glossary }) => ({ id: glossary.glossaryId }),
-        given: ({ glossary }) => ({ id: glossary.glossaryId }),
         about({ glossary }) {
           const entries = glossary.dictionaries.reduce((sum, { entryCount }) => sum + entryCount, 0);
           return `Its ${count(entries)} entries are deleted, and requests that name it are refused. This cannot be undone.`;

@@ -1,7 +1,7 @@
 // A key's page: its limits, its use, and what may be done to it: changing, disabling, revoking it,
 // and rotating it step by step.
 import { createKey, EXPIRED, KEY_FIELDS, revokeKey, updateKey } from '../../admin/operations/keys.ts';
-import { limitsReport } from '../../admin/operations/key-limits.ts';
+import { LIMIT_NAMES, limitsReport } from '../../admin/operations/key-limits.ts';
 import { keyReport } from '../../admin/operations/key-rows.ts';
 import { windowShares } from '../../admin/operations/periods.ts';
 import type { ChangedKeyRow, NewKeyRow } from '../../admin/operations/key-rows.ts';
@@ -16,7 +16,7 @@ import { factList, recordFacts } from '../cells.ts';
 import { recordRoutes } from '../record-page.ts';
 import type { Action } from '../record-page.ts';
 import { ago, count, day, usageBar } from '../shown.ts';
-import { findTeamKey, keyFields, keyPath, limitTexts, newKeyNotice } from '../team-keys.ts';
+import { findTeamKey, keyPath, limitTexts, newKeyNotice } from '../team-keys.ts';
 import type { TeamKey } from '../team-keys.ts';
 
 function lastUse({ lastUsedAtMs }: KeyUsage, nowMs: number): Html | string {
@@ -55,10 +55,10 @@ const ACTIONS: readonly Action<TeamKey>[] = [
     name: '',
     title: 'Label and limits',
     submit: 'Save',
-    about: () => "Changes take effect at the key's next request, everywhere.",
+    about: "Changes take effect at the key's next request, everywhere.",
     fields: KEY_FIELDS,
     texts: ({ key }) => limitTexts(limitsReport(key.limits), key.label),
-    given: ({ key: { keyId: id, label } }, sent) => ({ id, label, ...sent }),
+    given: ({ key: { label } }, sent) => ({ label, ...sent }),
     notice: ({ display, status }: ChangedKeyRow) => `Key ${display} is saved.${status === 'expired' ? ` ${EXPIRED}` : ''}`,
   },
   {
@@ -68,7 +68,7 @@ const ACTIONS: readonly Action<TeamKey>[] = [
     submit: 'Create the new key',
     own: ({ key }) => `Rotate ${key.display}`,
     fields: KEY_FIELDS,
-    inputs: keyFields,
+    folded: LIMIT_NAMES,
     // It has the old one's limits, unless they are changed here; no expiry in the past.
     texts({ key: { limits, label } }, nowMs) {
       const { expiresAtMs = 0, ...others } = limits;
@@ -90,7 +90,6 @@ const ACTIONS: readonly Action<TeamKey>[] = [
       html`<p>Team ${team.name}${key.label === '' ? '' : `, label ${key.label}`}. Last use: ${lastUse(key, nowMs)}.</p>
         ${isQuiet(key, nowMs) ? undefined : html`<p class="warning">It is in use. Unless it has leaked, rotate it first.</p>`}
         <p>Its next request is refused, everywhere. This cannot be undone.</p>`,
-    given: ({ key }) => ({ id: key.keyId }),
     notice: (_value, { key }) => `Key ${key.display} is revoked: its next request is refused.`,
     to: (_value, { team }) => `/teams/${team.teamId}`,
   },
@@ -145,6 +144,7 @@ export const KEY_ROUTES: readonly ConsoleRoute[] = recordRoutes<TeamKey>({
   path: '/teams/{id}/keys/{key}',
   find: findTeamKey,
   at: pathOf,
+  ids: ({ key }) => ({ id: key.keyId }),
   closed: ({ key }) => (key.status === 'revoked' ? `Key ${key.display} is revoked, which is permanent.` : undefined),
   page(forms, found, { nowMs }) {
     const { team, key } = found;
@@ -158,9 +158,5 @@ export const KEY_ROUTES: readonly ConsoleRoute[] = recordRoutes<TeamKey>({
     return { title, section: 'teams', main };
   },
   actions: ACTIONS,
-  buttons: {
-    of: [updateKey],
-    path: ({ key }) => ({ id: key.keyId }),
-    row: ({ key }) => keyReport(key),
-  },
+  buttons: { of: [updateKey], row: ({ key }) => keyReport(key) },
 });

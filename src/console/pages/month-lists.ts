@@ -13,8 +13,9 @@ import type { Html } from '../../docs/html.ts';
 import { dayOf } from '../../domain/period.ts';
 import { dateOf, dayOfDate, daysOfMonth, lastMonths, monthOf } from '../../domain/usage-days.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { holding, queryOf, searchForm, selectField } from '../form.ts';
+import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { queryOf, searchForm } from '../form.ts';
+import type { Field } from '../form.ts';
 import { htmlTable, numeric, tableOf } from '../cells.ts';
 import { filePage, pageOfQuery, pagesOf } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
@@ -45,7 +46,7 @@ interface MonthList<Row> {
   readonly input: (asked: Asked) => GivenMembers;
   readonly links: (asked: Asked) => Html;
   /** Besides the month's. */
-  readonly field?: (asked: Asked) => Html;
+  readonly fields?: readonly Field[];
   readonly above?: (asked: Asked, context: OperationContext) => Promise<Html | undefined>;
   readonly caption: string;
   /** What is said if there are no rows, of all teams and of these. */
@@ -54,19 +55,20 @@ interface MonthList<Row> {
 }
 
 function monthPage<Row>(list: MonthList<Row>): ConsoleRoute {
-  const { one, section, input, links, field, above, below } = list;
+  const { one, section, input, links, fields = [], above, below } = list;
   const title = section === 'usage' ? 'Usage' : 'Invoices';
-  return get(`/${section}`, async (visit, { context }) => {
+  return get(`/${section}`, async (visit) => {
     const asked = askedOf(visit);
     const { month } = asked;
-    const found = await pageOfQuery<Row>(one, visit, context, input(asked), { orFirst: true });
+    const found = await pageOfQuery<Row>(one, visit, input(asked), { orFirst: true });
     const months = [...new Set([month, ...lastMonths(dayOf(visit.nowMs), MONTHS)])].toSorted().toReversed();
     const choices = months.map((value) => ({ value, label: value }));
-    const fields = [selectField(holding({ month }), 'month', 'Month (UTC)', choices), field?.(asked) ?? html``];
+    const ofMonth = { name: 'month', label: 'Month (UTC)', choices };
+    const texts = { month, open: String(asked.open) };
     const main = html`<h1>${title}</h1>
-      ${searchForm({ action: `/${section}`, fields, submit: 'Show', isFiltered: false })}
+      ${searchForm({ action: `/${section}`, fields: [ofMonth, ...fields], texts, submit: 'Show' })}
       <p class="links">${links(asked)}</p>
-      ${await above?.(asked, context)} ${await listed(list, asked, found, context, visit.nowMs)} ${below(asked, found)}
+      ${await above?.(asked, visit.context)} ${await listed(list, asked, found, visit)} ${below(asked, found)}
       ${pagesOf(found, (cursor) => pathTo(`/${section}`, asked, cursor))}`;
     return pageAnswer({ title, section, main });
   });
@@ -77,15 +79,14 @@ async function listed<Row>(
   { one, input, caption, none: [ofAll, ofSome] }: MonthList<Row>,
   asked: Asked,
   { rows, next, missing }: ReadRows<Row>,
-  context: OperationContext,
-  nowMs: number,
+  visit: SignedInVisit,
 ): Promise<Html> {
   const { month } = asked;
   const words = missing.length === 0 ? undefined : one.listing!.missing!.words(missing);
   const none = `${next === undefined ? ofAll : ofSome} in ${month}.`;
-  const around = { caption: caption.replace('{month}', month), context, nowMs, input: input(asked) };
+  const around = { caption: caption.replace('{month}', month), input: input(asked) };
   return html`${words && html`<p class="warning">${words.charAt(0).toUpperCase()}${words.slice(1)}.</p>`}
-  ${await tableOf({ ...one, none }, rows, around)}`;
+  ${await tableOf({ ...one, none }, rows, visit, around)}`;
 }
 
 function pathTo(path: string, { month, open }: Pick<Asked, 'month' | 'open'>, cursor?: string): string {
@@ -121,7 +122,7 @@ const INVOICES: MonthList<InvoiceRow> = {
   one: listInvoices,
   section: 'invoices',
   input: ({ month, open }) => ({ month, open }),
-  field: ({ open }) => selectField(holding({ open: String(open) }), 'open', 'Periods', STATES),
+  fields: [{ name: 'open', label: 'Periods', choices: STATES }],
   links: (asked) =>
     html`<a href="${pathTo('/invoices/csv', asked)}" download>Download (CSV)</a>
       <a href="${pathTo('/invoices/print', asked)}">Page to print</a>`,
@@ -172,10 +173,10 @@ function sumsOf(totals: InvoiceTotals): Html | undefined {
 /** A page to print has a limit: beyond it a file is the right form. */
 const PRINTED_MAX = 2000;
 
-async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
+async function printPage(visit: SignedInVisit): Promise<ConsoleAnswer> {
   const asked = askedOf(visit);
   const { month, open, from, to } = asked;
-  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, context, { month, open }, { limit: PRINTED_MAX, orFirst: true });
+  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, { month, open }, { limit: PRINTED_MAX, orFirst: true });
   const totals = new InvoiceTotals();
   totals.add(found.rows);
   const cut = html`<p class="fault" role="alert">
@@ -183,7 +184,7 @@ async function printPage(visit: SignedInVisit, { context }: ConsoleParts): Promi
   </p>`;
   const main = html`<h1>Invoices of ${month}</h1>
     <p>Periods that were closed from ${from} to ${to} (UTC)${open ? ', and those that are not closed yet' : ''}.</p>
-    ${found.next === undefined ? sumsOf(totals) : cut} ${await listed(INVOICES, asked, found, context, visit.nowMs)}
+    ${found.next === undefined ? sumsOf(totals) : cut} ${await listed(INVOICES, asked, found, visit)}
     <p class="links unprinted"><a href="${pathTo('/invoices', { month, open: false })}">Back to the invoices</a></p>`;
   return pageAnswer({ title: `Invoices of ${month}`, section: 'invoices', main });
 }

@@ -5,7 +5,7 @@ import type { Html } from '../../docs/html.ts';
 import type { Chart, Overview } from '../overview-figures.ts';
 import { chartDataOf, byOutcome, OUTCOME_LABELS, requestsOf } from '../overview-figures.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { brokenAtSlashes, namesOf, teamLink, freeText, htmlTable, numeric } from '../cells.ts';
 import type { TeamNames } from '../cells.ts';
 import { adviceFor, meaningOf } from '../../docs/engine-advice.ts';
@@ -21,15 +21,15 @@ const NEWS_PATH = '/overview.json';
 
 export const OVERVIEW_ROUTES: readonly ConsoleRoute[] = [get('', overviewPage), get(NEWS_PATH, overviewNews)];
 
-async function overviewPage(_visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const overview = await parts.overview();
-  const main = mainOf(overview, await busiestNames(parts, overview));
+async function overviewPage(visit: SignedInVisit): Promise<ConsoleAnswer> {
+  const overview = await visit.overview();
+  const main = mainOf(overview, await busiestNames(visit, overview));
   return pageAnswer({ title: 'Overview', section: 'overview', main, assets: ['uPlot.css', 'overview.js'] });
 }
 
-async function overviewNews(_visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const now = await parts.overview();
-  const shown = partsOf(now, await busiestNames(parts, now));
+async function overviewNews(visit: SignedInVisit): Promise<ConsoleAnswer> {
+  const now = await visit.overview();
+  const shown = partsOf(now, await busiestNames(visit, now));
   const body = JSON.stringify({
     parts: Object.fromEntries(Object.entries(shown).map(([name, part]) => [name, part.text])),
     columns: chartDataOf(now),
@@ -38,7 +38,7 @@ async function overviewNews(_visit: SignedInVisit, parts: ConsoleParts): Promise
   return { kind: 'file', contentType: 'application/json', body };
 }
 
-function busiestNames({ context }: ConsoleParts, { busiest: { byRequests, byCharacters } }: Overview): Promise<TeamNames> {
+function busiestNames({ context }: SignedInVisit, { busiest: { byRequests, byCharacters } }: Overview): Promise<TeamNames> {
   return namesOf(
     context,
     [...byRequests, ...byCharacters].map(({ teamId }) => teamId),

@@ -12,22 +12,18 @@ import { periodRule } from '../../domain/period.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import { windowTexts, writtenWindows } from '../../domain/window-limits.ts';
 import { audit, changedAnswer, CONSOLE_PREFIX, get, mayChange, pageAnswer, post } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { hiddenField, postForm } from '../form.ts';
 import { htmlTable, numeric } from '../cells.ts';
 import type { Application } from '../plan-applications.ts';
 import { ago, count, money, numberText, periodText } from '../shown.ts';
 
 const APPLY = '/plans/{name}/apply';
-export const PLANS_ROUTES: readonly ConsoleRoute[] = [
-  get('/plans', plansPage),
-  get(APPLY, (visit, parts) => question(visit, parts)),
-  post(APPLY, apply),
-];
+export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), get(APPLY, (visit) => question(visit)), post(APPLY, apply)];
 
 const LIMITS = [numeric('Requests per second'), numeric('Longest request'), numeric('Glossaries'), 'Limits'];
 
-async function plansPage({ nowMs }: SignedInVisit, { context, applications }: ConsoleParts): Promise<ConsoleAnswer> {
+async function plansPage({ nowMs, context, applications }: SignedInVisit): Promise<ConsoleAnswer> {
   const { teams, plans } = context.options;
   const found = await missingPlans(teams, plans());
   // A store that is away is shown on the overview.
@@ -75,9 +71,9 @@ function standing(application: Application | undefined, nowMs: number): Html | u
   return html`<span class="fault">stopped ${when} after ${count(changed)} teams: ${why}</span><br />`;
 }
 
-async function question(visit: SignedInVisit, { context }: ConsoleParts, outdated?: ComparedPlan): Promise<ConsoleAnswer> {
+async function question(visit: SignedInVisit, outdated?: ComparedPlan): Promise<ConsoleAnswer> {
   const name = visit.parameters['name'] ?? '';
-  const compared = outdated ?? (await comparedPlan(context, name));
+  const compared = outdated ?? (await comparedPlan(visit.context, name));
   const { plan, members, behind, costlier } = compared;
   const asks = mayChange(visit) && behind.length > 0;
   const title = asks ? `Apply plan ${name}?` : `Plan ${name}`;
@@ -103,22 +99,22 @@ async function question(visit: SignedInVisit, { context }: ConsoleParts, outdate
 const CHANGED_SINCE = html`<p class="warning">Nothing was applied: what applying the plan does has changed since it was shown.</p>`;
 
 /** Applies only what the operator has seen: if that has changed since, it is shown again. */
-async function apply(visit: SignedInVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+async function apply(visit: SignedInVisit): Promise<ConsoleAnswer> {
   const plan = visit.parameters['name'] ?? '';
   const agreed = visit.form('agreed');
   const see = (text: string, replicated?: boolean): ConsoleAnswer =>
     changedAnswer('/plans', html`<p>Plan ${plan}${text}</p>`, { replicated });
   try {
-    const { changed, endedAtMs, made } = await parts.applications.start(plan, async (onProgress) => {
-      const applied = (await applyPlan.run!(parts.context, { name: plan }, { onProgress, agreed })) as Done<PlanAppliedRow>;
-      audit(parts, visit, applyPlan.id, applied.audit!);
+    const { changed, endedAtMs, made } = await visit.applications.start(plan, async (onProgress) => {
+      const applied = (await applyPlan.run!(visit.context, { name: plan }, { onProgress, agreed })) as Done<PlanAppliedRow>;
+      audit(visit, applyPlan.id, applied.audit!);
       return applied;
     });
     if (endedAtMs === undefined) return see(' is being applied; its progress is shown below.');
     if (made === undefined) return see(`: the store stopped answering after ${teamsText(changed)}. Apply it again to continue.`);
     return see(`: ${teamsText(made.value.changed)} changed, of ${count(made.value.teams)} on it.`, made.replicated);
   } catch (error) {
-    if (error instanceof OutdatedPlanError) return question(visit, parts, error.compared);
+    if (error instanceof OutdatedPlanError) return question(visit, error.compared);
     throw error;
   }
 }

@@ -4,10 +4,10 @@ import type { KnownOperator } from '../../admin/operators.ts';
 import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { cookieOf, isSame, sessionCookie } from '../sessions.ts';
-import { EMPTY_FORM, isOverTls, postForm, textField } from '../form.ts';
-import type { FieldFaults } from '../form.ts';
+import { EMPTY_FORM, fieldOf, isOverTls, postForm } from '../form.ts';
+import type { Field, FieldFaults } from '../form.ts';
 import { CONSOLE_PREFIX, open, postOwn } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleOidc, ConsoleParts, ConsoleRoute, SignedInVisit, Visit } from '../console-route.ts';
+import type { ConsoleAnswer, ConsoleOidc, ConsoleRoute, SignedInVisit, Visit } from '../console-route.ts';
 import { refuse } from '../../core/problem.ts';
 import type { ProvenPerson } from '../../domain/operator.ts';
 import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
@@ -17,36 +17,34 @@ import type { OidcAttempt } from '../oidc-attempts.ts';
 import type { OidcRefusal } from '../oidc-provider.ts';
 
 export const SIGN_IN_ROUTES: readonly ConsoleRoute[] = [
-  open('GET', '/sign-in', ({ session, formToken }, parts) => (session === undefined ? signInPage(formToken, parts) : HOME)),
+  open('GET', '/sign-in', (visit) => (visit.session === undefined ? signInPage(visit) : HOME)),
   open('POST', '/sign-in', signIn),
   postOwn('/sign-out', signOut),
-  open('GET', '/oidc/start', (visit, parts) => withProvider(visit, parts, start)),
-  open('GET', '/oidc/callback', (visit, parts) => withProvider(visit, parts, comeBack)),
+  open('GET', '/oidc/start', (visit) => withProvider(visit, start)),
+  open('GET', '/oidc/callback', (visit) => withProvider(visit, comeBack)),
 ];
 
 const HOME = { kind: 'see', to: '' } as const;
 
-async function signIn(visit: Visit, parts: ConsoleParts): Promise<ConsoleAnswer> {
-  const { request, requestId, form, formToken } = visit;
-  const { operators, wrongTokens, log, signIns } = parts;
+async function signIn(visit: Visit): Promise<ConsoleAnswer> {
+  const { request, requestId, form, operators, wrongTokens, log, signIns } = visit;
   const address = request.remoteAddress;
   const operator = operators.byToken(form('token'));
-  if (operator !== undefined) return { ...HOME, cookies: [await sessionOf(operator, isOverTls(request), visit, parts)] };
+  if (operator !== undefined) return { ...HOME, cookies: [await sessionOf(operator, isOverTls(request), visit)] };
   // Attempts beyond the limit are not logged: someone who keeps trying would fill the log.
   if (wrongTokens.add(address)) {
-    const page = signInPage(formToken, parts, 'Too many wrong tokens from this address; wait a minute.');
+    const page = signInPage(visit, 'Too many wrong tokens from this address; wait a minute.');
     return { ...page, status: 429, headers: [['Retry-After', '60']] };
   }
   log.warn('a wrong token at the console', { address, request_id: requestId });
   await signIns.refused({ via: 'token', refused: 'wrong_token' }, address);
-  const page = signInPage(formToken, parts, 'This is not a token in the configuration.');
+  const page = signInPage(visit, 'This is not a token in the configuration.');
   return { ...page, status: 401, headers: [['WWW-Authenticate', 'Bearer']] };
 }
 
 /** The cookie of a new session, instead of the one before. */
-async function sessionOf(operator: KnownOperator, secure: boolean, visit: Visit, parts: ConsoleParts): Promise<string> {
-  const { sessions, log, signIns } = parts;
-  const { request, requestId, session: before } = visit;
+async function sessionOf(operator: KnownOperator, secure: boolean, visit: Visit): Promise<string> {
+  const { request, requestId, session: before, sessions, log, signIns } = visit;
   const { name, role } = operator;
   const address = request.remoteAddress;
   if (before !== undefined) sessions.end(before);
@@ -55,7 +53,7 @@ async function sessionOf(operator: KnownOperator, secure: boolean, visit: Visit,
   return sessionCookie(sessions.start(operator), secure);
 }
 
-async function signOut({ session, request }: SignedInVisit, { sessions, signIns, oidc }: ConsoleParts): Promise<ConsoleAnswer> {
+async function signOut({ session, request, sessions, signIns, oidc }: SignedInVisit): Promise<ConsoleAnswer> {
   sessions.end(session);
   await signIns.signedOut(session.operator, request.remoteAddress);
   const { by } = session.operator;
@@ -69,7 +67,7 @@ async function signOut({ session, request }: SignedInVisit, { sessions, signIns,
   return { kind: 'page', cookies, content: { title: 'Signed out', main, leadsTo: url } };
 }
 
-function signInPage(formToken: string, { oidc, operators }: ConsoleParts, fault?: string) {
+function signInPage({ formToken, oidc, operators }: Visit, fault?: string) {
   // A link: a form would not be let through to another site.
   const atProvider = oidc && html`<p><a class="button primary" href="${CONSOLE_PREFIX}/oidc/start">Sign in with ${hostOf(oidc)}</a></p>`;
   const byToken = oidc === undefined || operators.hasTokens ? tokenForm(formToken, oidc === undefined, fault) : undefined;
@@ -80,9 +78,10 @@ function signInPage(formToken: string, { oidc, operators }: ConsoleParts, fault?
 
 function tokenForm(formToken: string, isOnly: boolean, fault: string | undefined): Html {
   const hint = 'Your token from the configuration: admin.token, or one of admin.tokens. The session lasts an hour.';
-  const more = { autocomplete: 'current-password', maxlength: 1024, ...(fault === undefined && isOnly ? { autofocus: '' } : {}) };
+  const focused: Field['attributes'] = fault === undefined && isOnly ? { autofocus: '' } : {};
+  const attributes = { type: 'password', autocomplete: 'current-password', maxlength: 1024, ...focused };
   const faults: FieldFaults = fault === undefined ? {} : { token: fault };
-  const token = textField({ form: EMPTY_FORM, faults }, 'token', 'Token', { type: 'password', required: true, hint, more });
+  const token = fieldOf({ name: 'token', label: 'Token', required: true, hint, attributes }, { form: EMPTY_FORM, faults });
   // Password managers store a password with a user name, and browsers warn if there is none.
   const name = html`<input name="username" autocomplete="username" value="operator" hidden />`;
   return html`${isOnly ? undefined : html`<h2>With a token</h2>`}
@@ -96,16 +95,12 @@ interface ProviderVisit extends Visit {
   readonly oidc: ConsoleOidc;
 }
 
-async function withProvider(
-  visit: Visit,
-  parts: ConsoleParts,
-  handle: (visit: ProviderVisit, parts: ConsoleParts) => Promise<ConsoleAnswer>,
-): Promise<ConsoleAnswer> {
-  const { oidc } = parts;
+async function withProvider(visit: Visit, handle: (visit: ProviderVisit) => Promise<ConsoleAnswer>): Promise<ConsoleAnswer> {
+  const { oidc } = visit;
   if (oidc === undefined) return NO_PROVIDER;
   const here = { ...visit, oidc };
-  const answer = await answering(() => handle(here, parts));
-  return isUnavailable(answer) ? refusedBy(away(answer), here, parts) : answer;
+  const answer = await answering(() => handle(here));
+  return isUnavailable(answer) ? refusedBy(away(answer), here) : answer;
 }
 
 function away({ cause }: StoreUnavailable): OidcRefusal {
@@ -113,25 +108,25 @@ function away({ cause }: StoreUnavailable): OidcRefusal {
 }
 
 /** Nothing of the request decides where the browser is sent. */
-async function start(visit: ProviderVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+async function start(visit: ProviderVisit): Promise<ConsoleAnswer> {
   const { session, oidc } = visit;
   if (session !== undefined) return HOME;
   const attempt = await oidc.attempts.begin();
   const url = await oidc.provider.authorizationUrl(attempt);
-  if (typeof url !== 'string') return refusedBy(url, visit, parts);
+  if (typeof url !== 'string') return refusedBy(url, visit);
   return { kind: 'see', to: url, cookies: [attemptCookie(attempt.seed, ATTEMPT_MS / 1000, oidc)] };
 }
 
-async function comeBack(visit: ProviderVisit, parts: ConsoleParts): Promise<ConsoleAnswer> {
+async function comeBack(visit: ProviderVisit): Promise<ConsoleAnswer> {
   const { request, oidc } = visit;
   const attempt = await attemptOfBrowser(visit);
-  if (attempt === undefined) return refusedBy({ refused: 'wrong_state', detail: 'no attempt of this browser' }, visit, parts);
+  if (attempt === undefined) return refusedBy({ refused: 'wrong_state', detail: 'no attempt of this browser' }, visit);
   const cookies = [attemptCookie('', 0, oidc)];
   // Those that got this far cost calls to store and provider.
   if (oidc.failures.ofAttempts.isFull(request.remoteAddress)) return tooManySignIns(visit, cookies);
-  const operator = await operatorOf(attempt, visit, parts);
-  if ('refused' in operator) return refusedBy(operator, visit, parts, cookies);
-  const cookie = await sessionOf(operator, isSecure(oidc), visit, parts);
+  const operator = await operatorOf(attempt, visit);
+  if ('refused' in operator) return refusedBy(operator, visit, cookies);
+  const cookie = await sessionOf(operator, isSecure(oidc), visit);
   // No redirect: the browser sends the session's cookie, `SameSite=Strict`, only to where a page
   // of this site leads it.
   const main = html`<h1>You are signed in</h1>
@@ -155,11 +150,7 @@ interface Why extends OidcRefusal {
   readonly person?: ProvenPerson;
 }
 
-async function operatorOf(
-  attempt: OidcAttempt,
-  { request, oidc }: ProviderVisit,
-  { operators }: ConsoleParts,
-): Promise<KnownOperator | Why> {
+async function operatorOf(attempt: OidcAttempt, { request, oidc, operators }: ProviderVisit): Promise<KnownOperator | Why> {
   const isFirst = await answering(() => oidc.attempts.use(attempt));
   if (isUnavailable(isFirst)) return away(isFirst);
   if (!isFirst) return { refused: 'used_before', detail: 'the attempt has come back before' };
@@ -169,13 +160,8 @@ async function operatorOf(
 }
 
 /** `cookies` are those of a browser that had begun the attempt. Beyond the limit of its address, a refusal is neither logged nor recorded. */
-async function refusedBy(
-  { refused, detail, person }: Why,
-  visit: ProviderVisit,
-  { log, signIns }: ConsoleParts,
-  cookies?: readonly string[],
-): Promise<ConsoleAnswer> {
-  const { oidc, requestId, request } = visit;
+async function refusedBy({ refused, detail, person }: Why, visit: ProviderVisit, cookies?: readonly string[]): Promise<ConsoleAnswer> {
+  const { oidc, requestId, request, log, signIns } = visit;
   const address = request.remoteAddress;
   const failures = cookies === undefined ? oidc.failures.ofStrangers : oidc.failures.ofAttempts;
   if (failures.add(address)) return tooManySignIns(visit, cookies);

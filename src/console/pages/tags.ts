@@ -9,8 +9,8 @@ import { FURTHER_TAGS, readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../../doma
 import { answered } from '../../domain/store-unavailable.ts';
 import type { Team } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { holding, queryOf, searchForm, textField } from '../form.ts';
+import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { queryOf, searchForm } from '../form.ts';
 import { freeText, htmlTable, numeric, factsOf, tableOf } from '../cells.ts';
 import type { Action } from '../record-page.ts';
 import { count } from '../shown.ts';
@@ -23,30 +23,20 @@ const TAG_DAYS = 30;
 const TAGS_MAX = 200;
 
 /** `sent` is what was asked for and is no tag. */
-async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, sent = ''): Promise<ConsoleAnswer> {
-  const { context } = parts;
-  const { value } = await listTags.run!(context, { id: team.teamId });
-  const used = await usedTags(team, parts, visit.nowMs);
+async function tagsPage(visit: SignedInVisit, team: Team, sent = ''): Promise<ConsoleAnswer> {
+  const { value } = await listTags.run!(visit.context, { id: team.teamId });
+  const used = await usedTags(team, visit);
   const title = `Tags of ${team.name}`;
   const fault = sent === '' ? undefined : `A tag ${TAG_FAULT}.`;
   const search = searchForm({
     action: `/teams/${team.teamId}/tag`,
-    fields: [
-      textField(holding({ tag: sent }), 'tag', 'Tag', { required: true, more: { maxlength: TAG_CHARACTERS_MAX, spellcheck: 'false' } }),
-    ],
+    fields: [{ name: 'tag', label: 'Tag', required: true, attributes: { maxlength: TAG_CHARACTERS_MAX, spellcheck: 'false' } }],
+    texts: { tag: sent },
     submit: mayChange(visit) ? 'Limit or show' : 'Show',
     fault,
-    isFiltered: false,
   });
   const leadsTo = ({ tag }: LimitedTagRow): string => addressOf(team, tag);
-  const around = {
-    caption: 'Tags with limits',
-    context,
-    nowMs: visit.nowMs,
-    leadsTo,
-    most: TAGS_MAX,
-    more: `lingate tag list ${team.teamId}`,
-  };
+  const around = { caption: 'Tags with limits', leadsTo, most: TAGS_MAX, more: `lingate tag list ${team.teamId}` };
   const main = html`<h1>${title}</h1>
     <p class="soft">
       Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>. Callers send a tag in <code>Lingate-Tag</code>, or in their
@@ -54,14 +44,14 @@ async function tagsPage(visit: SignedInVisit, parts: ConsoleParts, team: Team, s
     </p>
     ${search}
     <h2>With limits</h2>
-    ${await tableOf(listTags, value as readonly LimitedTagRow[], around)} ${used}`;
+    ${await tableOf(listTags, value as readonly LimitedTagRow[], visit, around)} ${used}`;
   return pageAnswer({ title, section: 'teams', main }, fault === undefined ? {} : { tag: fault });
 }
 
 const COLUMNS = [freeText('Tag'), numeric('Characters'), numeric('Requests')];
 
 /** What was charged lately, most first. */
-async function usedTags(team: Team, { context }: ConsoleParts, nowMs: number): Promise<Html> {
+async function usedTags(team: Team, { context, nowMs }: SignedInVisit): Promise<Html> {
   const today = dayOf(nowMs);
   const days = answered(await context.options.tagHistory?.days(team.teamId, { from: today - TAG_DAYS + 1, to: today })) ?? [];
   const sums = new Map<string, { characters: number; requests: number }>();
@@ -97,16 +87,16 @@ function addressOf({ teamId }: Team, tag: string): string {
 }
 
 /** By the path's `id`, and the `tag` of the form or of the query. */
-async function findTag(visit: SignedInVisit, parts: ConsoleParts): Promise<TeamTag | ConsoleAnswer> {
-  const team = await findTeam(visit, parts);
+async function findTag(visit: SignedInVisit): Promise<TeamTag | ConsoleAnswer> {
+  const team = await findTeam(visit);
   const isForm = visit.request.method === 'POST';
   const sent = isForm ? visit.form('tag') : (visit.request.query.get('tag') ?? '');
   const tag = readTag(sent);
   if (typeof tag !== 'string') {
     if (isForm) throw new RefusedError(refused('tag', TAG_FAULT));
-    return tag === undefined ? { kind: 'see', to: `/teams/${team.teamId}/tags` } : tagsPage(visit, parts, team, sent);
+    return tag === undefined ? { kind: 'see', to: `/teams/${team.teamId}/tags` } : tagsPage(visit, team, sent);
   }
-  return { team, tag, row: await limitedTag(parts.context, team.teamId, tag) };
+  return { team, tag, row: await limitedTag(visit.context, team.teamId, tag) };
 }
 
 const ACTIONS: readonly Action<TeamTag>[] = [
@@ -115,11 +105,11 @@ const ACTIONS: readonly Action<TeamTag>[] = [
     name: '',
     title: 'Limits',
     submit: 'Save',
-    about: () => 'Changes take effect at the next request with this tag, everywhere.',
+    about: 'Changes take effect at the next request with this tag, everywhere.',
     fields: ['requests_per_second', 'characters', 'limits'],
     texts: (found) => limitTexts(limitsOf(found.row ?? {})),
     whole: true,
-    given: (found, sent) => ({ ...idOf(found), ...sent, ...(found.row?.disabled === true && { disabled: true }) }),
+    given: ({ row }, sent) => ({ ...sent, ...(row?.disabled === true && { disabled: true }) }),
     notice: (_value, { tag }) => `Tag ${tag} is saved.`,
   },
   {
@@ -128,16 +118,11 @@ const ACTIONS: readonly Action<TeamTag>[] = [
     title: 'Remove the limits',
     danger: true,
     when: ({ row }) => row !== undefined,
-    about: () => 'Only the limits of the team and of its keys apply then. What was charged with the tag stays in the usage.',
-    given: idOf,
+    about: 'Only the limits of the team and of its keys apply then. What was charged with the tag stays in the usage.',
     notice: (_value, { tag }) => `Tag ${tag} has no limits any more.`,
     to: (_value, { team }) => `/teams/${team.teamId}/tags`,
   },
 ];
-
-function idOf({ team, tag }: TeamTag) {
-  return { id: team.teamId, tag };
-}
 
 export const TAG_ROUTES: readonly ConsoleRoute[] = [
   get('/teams/{id}/tags', finding(findTeam, tagsPage)),
@@ -145,18 +130,19 @@ export const TAG_ROUTES: readonly ConsoleRoute[] = [
     path: '/teams/{id}/tag',
     find: findTag,
     at: ({ team }) => `/teams/${team.teamId}/tag`,
+    ids: ({ team, tag }) => ({ id: team.teamId, tag }),
     named: ({ tag }) => ({ tag }),
-    page: async (forms, { team, tag, row }, { nowMs }, { context }) => {
+    page: async (forms, { team, tag, row }, visit) => {
       const title = `Tag ${tag}`;
       const main = html`<h1>${title}</h1>
         <p class="soft">
           Of team <a href="${CONSOLE_PREFIX}/teams/${team.teamId}">${team.name}</a>, one of
           <a href="${CONSOLE_PREFIX}/teams/${team.teamId}/tags">its tags</a>
         </p>
-        ${row === undefined ? html`<p>It has no limits.</p>` : await factsOf(showTag, row, context, nowMs)} ${forms}`;
+        ${row === undefined ? html`<p>It has no limits.</p>` : await factsOf(showTag, row, visit)} ${forms}`;
       return { title, section: 'teams', main };
     },
     actions: ACTIONS,
-    buttons: { of: [setTag], path: idOf, row: ({ row }) => row ?? { disabled: false } },
+    buttons: { of: [setTag], row: ({ row }) => row ?? { disabled: false } },
   }),
 ];

@@ -1,10 +1,11 @@
 // A team's page: its use, its keys, its history, and what may be done to it: a key, credit, another
 // plan, name or reference, a deletion. And making a new team.
+import { LIMIT_NAMES } from '../../admin/operations/key-limits.ts';
 import { createKey, KEY_FIELDS } from '../../admin/operations/keys.ts';
 import { teamUsage } from '../../admin/operations/periods.ts';
 import { planReports } from '../../admin/operations/plans.ts';
 import type { PlanReport } from '../../admin/operations/plans.ts';
-import { createTeam, deleteTeam, operations, refusalsIn, teamReport } from '../../admin/operations/teams.ts';
+import { createTeam, deleteTeam, refusalsIn } from '../../admin/operations/teams.ts';
 import { updateTeam } from '../../admin/operations/team-changes.ts';
 import type { ChangedTeamRow } from '../../admin/operations/teams.ts';
 import { html } from '../../docs/html.ts';
@@ -12,20 +13,18 @@ import type { Html } from '../../docs/html.ts';
 import { anchorOf } from '../../domain/period.ts';
 import { REFUSAL_CODES, usageReport } from '../../domain/usage-days.ts';
 import type { RefusalCode, RefusalCounts } from '../../ports/refusal-days.ts';
-import type { Usage } from '../../ports/team-registry.ts';
-import { CONSOLE_PREFIX, mayChange } from '../console-route.ts';
-import type { ConsoleParts, ConsoleRoute, PageContent, SignedInVisit } from '../console-route.ts';
-import { amountField, NAME_INPUT, REASON_INPUT, selectField, textField } from '../form.ts';
-import type { FieldTexts } from '../form.ts';
+import type { Team, Usage } from '../../ports/team-registry.ts';
+import { CONSOLE_PREFIX } from '../console-route.ts';
+import type { ConsoleRoute, PageContent, SignedInVisit } from '../console-route.ts';
+import { amountField } from '../form.ts';
+import type { Field } from '../form.ts';
 import { factList, recordFacts } from '../cells.ts';
-import { formFields } from '../operation-form.ts';
+import { memberField } from '../operation-form.ts';
 import type { Action } from '../record-page.ts';
 import { count, day, money } from '../shown.ts';
 import { teamCredit, teamHistory } from '../team-history.ts';
-import { findUsage, keyFields, keysTable, newKeyNotice } from '../team-keys.ts';
+import { findUsage, keysTable, newKeyNotice } from '../team-keys.ts';
 import { recordRoutes } from '../record-page.ts';
-
-const idOf = ({ team }: Usage): string => team.teamId;
 
 const ACTIONS: readonly Action<Usage>[] = [
   {
@@ -34,8 +33,7 @@ const ACTIONS: readonly Action<Usage>[] = [
     title: 'New key',
     submit: 'Create the key',
     fields: ['mode', ...KEY_FIELDS],
-    inputs: (texts) => html`${formFields(createKey, ['mode'], texts)} ${keyFields(texts)}`,
-    given: (found, sent) => ({ id: idOf(found), ...sent }),
+    folded: LIMIT_NAMES,
     notice: newKeyNotice,
   },
   {
@@ -44,26 +42,33 @@ const ACTIONS: readonly Action<Usage>[] = [
     title: 'Add or deduct credit',
     submit: 'Change the credit',
     when: ({ team }) => team.limits.billing === 'credit',
-    fields: ['amount', 'reason'],
-    fieldOf: { add_credit_minor: 'amount' },
-    inputs: creditInputs,
-    given(found, { reason }, form) {
+    fields: ({ team }) => [
+      {
+        name: 'amount',
+        of: 'add_credit_minor',
+        label: `Amount in ${team.limits.currency}`,
+        hint: 'Takes effect at once. A negative amount is deducted, except what open reservations hold.',
+        required: true,
+        attributes: { autocomplete: 'off' },
+      },
+      { ...memberField(updateTeam, 'reason'), hint: 'For the audit. Required to deduct credit.' },
+    ],
+    given({ team }, { reason }, form) {
       const sent = form('amount').trim();
-      const amount = amountField(sent.replace('-', ''), found.team.limits.currency);
+      const amount = amountField(sent.replace('-', ''), team.limits.currency);
       if ('fault' in amount) return { faults: { amount: amount.fault } };
-      return { id: idOf(found), add_credit_minor: sent.startsWith('-') ? -amount.value : amount.value, reason };
+      return { add_credit_minor: sent.startsWith('-') ? -amount.value : amount.value, reason };
     },
   },
   {
     one: updateTeam,
     name: 'plan',
     title: 'Change the plan',
-    fields: ['plan', 'when'],
+    fields: ({ team }, { context }) => [planField(planReports(context)), whenField(team)],
     texts: ({ team }) => ({ plan: team.plan, when: 'now' }),
-    inputs: planInputs,
-    given(found, _sent, form) {
+    given(_found, _sent, form) {
       const when = form('when') === '' ? 'now' : form('when');
-      return { id: idOf(found), when, ...(when === 'never' ? {} : { plan: form('plan') }) };
+      return { when, ...(when === 'never' ? {} : { plan: form('plan') }) };
     },
   },
   {
@@ -72,7 +77,7 @@ const ACTIONS: readonly Action<Usage>[] = [
     title: 'Change the reference',
     fields: ['reference'],
     texts: ({ team: { reference = '' } }) => ({ reference }),
-    given: (found, { reference = found.team.reference ?? null }) => ({ id: idOf(found), reference }),
+    given: ({ team }, { reference = team.reference ?? null }) => ({ reference }),
   },
   {
     one: updateTeam,
@@ -80,7 +85,7 @@ const ACTIONS: readonly Action<Usage>[] = [
     title: 'Rename',
     fields: ['name'],
     texts: ({ team: { name } }) => ({ name }),
-    given: (found, _sent, form) => ({ id: idOf(found), name: form('name') }),
+    given: (_found, _sent, form) => ({ name: form('name') }),
   },
   {
     one: deleteTeam,
@@ -88,44 +93,39 @@ const ACTIONS: readonly Action<Usage>[] = [
     title: 'Delete the team',
     danger: true,
     own: ({ team }) => `Delete ${team.name}?`,
-    asking: (found) => ({ id: idOf(found) }),
     about: (found) =>
       html`<p>${calledTeam(found)}</p>
         <p>Its keys are refused at their next request, everywhere. Its glossaries, its credit and its name are deleted.</p>`,
-    fields: ['usage', 'name'],
-    inputs: deletionInputs,
-    given(found, _sent, form) {
+    fields: ({ team: { name } }) => [
+      { name: 'usage', label: 'Its usage by day and period', choices: USAGE },
+      { ...memberField(updateTeam, 'name'), label: 'Name of the team', hint: `Type ${name} to continue.`, required: true },
+    ],
+    given({ team }, _sent, form) {
       const [usage, name] = [form('usage'), form('name')];
       if (usage !== 'keep' && usage !== 'delete') return { faults: { usage: 'Choose one.' } };
-      if (asRead(name) !== asRead(found.team.name)) return { faults: { name: 'This is not the name of the team.' } };
-      return { id: idOf(found), keep_usage: usage === 'keep' };
+      if (asRead(name) !== asRead(team.name)) return { faults: { name: 'This is not the name of the team.' } };
+      return { keep_usage: usage === 'keep' };
     },
     to: () => '/teams',
     after: ({ team }, { forget }) => forget(team.teamId),
   },
 ];
 
-function creditInputs(texts: FieldTexts, { team }: Usage): Html {
-  const hint = 'Takes effect at once. A negative amount is deducted, except what open reservations hold.';
-  const reason = { hint: 'For the audit. Required to deduct credit.', more: REASON_INPUT };
-  return html`${textField(texts, 'amount', `Amount in ${team.limits.currency}`, { required: true, hint, more: { autocomplete: 'off' } })}
-  ${textField(texts, 'reason', 'Reason', reason)}`;
+function planField(plans: readonly PlanReport[]): Field {
+  const choices = plans.map(({ name, billing, currency }) => ({
+    value: name,
+    label: billing === 'credit' ? `${name} (prepaid credit, ${currency})` : name,
+  }));
+  return { name: 'plan', label: 'Plan', choices };
 }
 
-function planInputs(texts: FieldTexts, { team: { nextPlan } }: Usage, { context }: ConsoleParts): Html {
-  const times = [
+function whenField({ nextPlan }: Team): Field {
+  const choices = [
     { value: 'now', label: 'at the next request' },
     { value: 'next-period', label: 'when the period ends' },
     ...(nextPlan === undefined ? [] : [{ value: 'never', label: `not: take back the change to ${nextPlan.name}` }]),
   ];
-  return html`${planField(texts, planReports(context))} ${selectField(texts, 'when', 'Effective', times)}`;
-}
-
-function planField(texts: FieldTexts, plans: readonly PlanReport[]): Html {
-  const labelOf = ({ name, billing, currency }: PlanReport): string =>
-    billing === 'credit' ? `${name} (prepaid credit, ${currency})` : name;
-  const choices = plans.map((plan) => ({ value: plan.name, label: labelOf(plan) }));
-  return selectField(texts, 'plan', 'Plan', choices);
+  return { name: 'when', label: 'Effective', choices };
 }
 
 /** The first is chosen unless the operator says otherwise. */
@@ -134,23 +134,18 @@ const USAGE = [
   { value: 'delete', label: 'delete it too' },
 ] as const;
 
-function deletionInputs(texts: FieldTexts, { team: { name } }: Usage): Html {
-  const typed = { required: true, hint: `Type ${name} to continue.`, more: NAME_INPUT };
-  return html`${selectField(texts, 'usage', 'Its usage by day and period', USAGE)} ${textField(texts, 'name', 'Name of the team', typed)}`;
-}
-
 /** A browser shows consecutive white space in a name as one space. */
 function asRead(name: string): string {
   return name.trim().replaceAll(/\s+/g, ' ');
 }
 
-async function page(forms: Html | undefined, usage: Usage, visit: SignedInVisit, parts: ConsoleParts): Promise<PageContent> {
+async function page(forms: Html | undefined, usage: Usage, visit: SignedInVisit): Promise<PageContent> {
   const { team } = usage;
   const { teamId } = team;
   const [refusals, history, credit] = await Promise.all([
-    refusalsIn(parts.context, usage),
-    teamHistory(teamId, parts, visit.nowMs),
-    teamCredit(team, parts),
+    refusalsIn(visit.context, usage),
+    teamHistory(teamId, visit),
+    teamCredit(team, visit),
   ]);
   const own = `${CONSOLE_PREFIX}/teams/${teamId}`;
   const main = html`<h1>${team.name}</h1>
@@ -170,7 +165,7 @@ async function page(forms: Html | undefined, usage: Usage, visit: SignedInVisit,
       <a href="${CONSOLE_PREFIX}/audit?team=${teamId}">Audit<span class="unseen"> of ${team.name}</span></a>
     </p>
     <h2 id="keys">Keys</h2>
-    ${await keysTable(usage, parts.context, visit.nowMs, mayChange(visit))} ${forms} ${credit}
+    ${await keysTable(usage, visit)} ${forms} ${credit}
     <div id="history">${history}</div>`;
   return { title: team.name, section: 'teams', main, assets: ['copy.js'] };
 }
@@ -208,14 +203,16 @@ const NEW: Action<object> = {
   submit: 'Create the team',
   own: () => 'New team',
   ownPath: '/teams/new',
-  fields: ['name', 'reference', 'plan', 'credit'],
-  fieldOf: { credit_minor: 'credit' },
-  inputs(texts, _none, { context }) {
+  fields(_none, { context }) {
     const plans = planReports(context);
-    const hint = "Only for prepaid plans, in the plan's currency. Optional.";
-    const credit = { hint, more: { inputmode: 'decimal', autocomplete: 'off' } };
-    return html`${formFields(createTeam, ['name', 'reference'], texts)} ${planField(texts, plans)}
-    ${plans.some(({ billing }) => billing === 'credit') ? textField(texts, 'credit', 'Opening credit', credit) : undefined}`;
+    const credit = {
+      name: 'credit',
+      of: 'credit_minor',
+      label: 'Opening credit',
+      hint: "Only for prepaid plans, in the plan's currency. Optional.",
+      attributes: { inputmode: 'decimal', autocomplete: 'off' },
+    };
+    return ['name', 'reference', planField(plans), ...(plans.some(({ billing }) => billing === 'credit') ? [credit] : [])];
   },
   given(_none, { reference }, form, { context }) {
     const plan = planReports(context).find((one) => one.name === form('plan'));
@@ -234,14 +231,14 @@ function calledTeam({ team: { name, teamId } }: Usage): Html {
 
 export const TEAM_ROUTES: readonly ConsoleRoute[] = [
   // Before the page of a team, because `new` is not an id.
-  ...recordRoutes<object>({ path: '/teams', find: () => Promise.resolve({}), at: () => '/teams', actions: [NEW] }),
+  ...recordRoutes<object>({ path: '/teams', find: () => Promise.resolve({}), at: () => '/teams', ids: () => ({}), actions: [NEW] }),
   ...recordRoutes<Usage>({
     path: '/teams/{id}',
     find: findUsage,
-    at: (found) => `/teams/${idOf(found)}`,
+    at: ({ team }) => `/teams/${team.teamId}`,
+    ids: ({ team }) => ({ id: team.teamId }),
     called: calledTeam,
     page,
     actions: ACTIONS,
-    buttons: { of: operations, path: (found) => ({ id: idOf(found) }), row: ({ team }) => teamReport(team) },
   }),
 ];

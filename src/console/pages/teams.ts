@@ -1,6 +1,5 @@
 // The list of teams: search, order, use of limits. The beginning of a key finds the key.
 import { detailOf } from '../../admin/input.ts';
-import type { OperationContext } from '../../admin/operation-context.ts';
 import { findKeys, foundKeys } from '../../admin/operations/keys.ts';
 import { planReports } from '../../admin/operations/plans.ts';
 import { chargedIn, STANDING_WORDS, TEAM_STANDINGS } from '../../admin/operations/team-search.ts';
@@ -11,8 +10,8 @@ import type { Html } from '../../docs/html.ts';
 import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
 import type { TeamSummary } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
-import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { holding, queryOf, searchForm, selectField, textField } from '../form.ts';
+import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
+import { queryOf, searchForm } from '../form.ts';
 import { checkedNote, tableOf } from '../cells.ts';
 import { orRefusal, pageOfQuery, pagesOf } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
@@ -59,32 +58,27 @@ function sorted(teams: readonly TeamSummary[], sort: string): readonly TeamSumma
 
 type SearchTexts = Readonly<Record<'q' | 'plan' | 'standing' | 'sort', string>>;
 
-async function teamsPage(visit: SignedInVisit, { context }: ConsoleParts): Promise<ConsoleAnswer> {
+async function teamsPage(visit: SignedInVisit): Promise<ConsoleAnswer> {
   const text = (name: string): string => (visit.request.query.get(name) ?? '').trim();
   const texts: SearchTexts = { q: text('q'), plan: text('plan'), standing: text('standing'), sort: text('sort') };
   const { sort: _sort, ...asked } = texts;
   if (holdsKey(asked.q)) return withoutKey();
   const given = Object.fromEntries(Object.entries(asked).filter(([, sent]) => sent !== ''));
-  const found = await orRefusal(() => pageOfQuery<TeamSummary>(listSummaries, visit, context, given, { orFirst: true }));
+  const found = await orRefusal(() => pageOfQuery<TeamSummary>(listSummaries, visit, given, { orFirst: true }));
   const fault = 'words' in found ? detailOf(found) : undefined;
-  const plans = planReports(context).map(({ name }) => name);
+  const plans = planReports(visit.context).map(({ name }) => name);
   const main = html`<div class="title">
       <h1>Teams</h1>
       ${mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined}
     </div>
-    ${searchedBy(texts, plans, fault)} ${'words' in found ? undefined : await foundTeams(found, texts, visit, context)}`;
+    ${searchedBy(texts, plans, fault)} ${'words' in found ? undefined : await foundTeams(found, texts, visit)}`;
   return pageAnswer({ title: 'Teams', section: 'teams', main }, 'words' in found ? { [found.field ?? 'q']: fault! } : {});
 }
 
-async function foundTeams(
-  found: ReadRows<TeamSummary>,
-  texts: SearchTexts,
-  visit: SignedInVisit,
-  context: OperationContext,
-): Promise<Html> {
+async function foundTeams(found: ReadRows<TeamSummary>, texts: SearchTexts, visit: SignedInVisit): Promise<Html> {
   const { q, standing, sort } = texts;
   const to = (cursor?: string): string => `${CONSOLE_PREFIX}/teams${queryOf({ ...texts, cursor })}`;
-  const keys = matchesDisplay(q) ? await keysThatBegin(q, visit, context) : undefined;
+  const keys = matchesDisplay(q) ? await keysThatBegin(q, visit) : undefined;
   const teams = { ...listSummaries, none: nobody(texts, found.checkedMax) };
   const pages = pagesOf(found, to);
   return html`${
@@ -93,11 +87,7 @@ async function foundTeams(
       : undefined
   }
   ${keys}
-  ${
-    found.rows.length === 0 && keys !== undefined
-      ? undefined
-      : await tableOf(teams, sorted(found.rows, sort), { caption: 'Teams', context, nowMs: visit.nowMs })
-  }
+  ${found.rows.length === 0 && keys !== undefined ? undefined : await tableOf(teams, sorted(found.rows, sort), visit, { caption: 'Teams' })}
   ${pages && SORTS.has(sort) ? html`<p class="soft">Each page of teams is sorted separately; pages are in order of creation.</p>` : undefined}
   ${checkedNote(found.checkedMax, 'teams')} ${pages}`;
 }
@@ -113,7 +103,6 @@ function withoutKey(): ConsoleAnswer {
 
 function searchedBy(texts: SearchTexts, plans: readonly string[], fault: string | undefined): Html {
   const { q, plan, standing } = texts;
-  const shown = holding(texts);
   const options = (first: string, choices: readonly (readonly [string, string])[]) =>
     [['', first] as const, ...choices].map(([value, label]) => ({ value, label }));
   const named = [...new Set([...plans, plan])].filter((name) => name !== '').map((name) => [name, name] as const);
@@ -121,11 +110,12 @@ function searchedBy(texts: SearchTexts, plans: readonly string[], fault: string 
   return searchForm({
     action: '/teams',
     fields: [
-      textField(shown, 'q', 'Name, reference, id or beginning of a key', { more: KEYLESS }),
-      selectField(shown, 'plan', 'Plan', options('any', named)),
-      selectField(shown, 'standing', 'Limit', options('any', Object.entries(STANDING_WORDS))),
-      selectField(shown, 'sort', 'Order', options('Created', sorts)),
+      { name: 'q', label: 'Name, reference, id or beginning of a key', attributes: KEYLESS },
+      { name: 'plan', label: 'Plan', choices: options('any', named) },
+      { name: 'standing', label: 'Limit', choices: options('any', Object.entries(STANDING_WORDS)) },
+      { name: 'sort', label: 'Order', choices: options('Created', sorts) },
     ],
+    texts,
     submit: 'Search',
     fault,
     isFiltered: q !== '' || plan !== '' || standing !== '',
@@ -140,12 +130,12 @@ function nobody({ q, plan, standing }: SearchTexts, checkedMax: number | undefin
 /** Limits the page. */
 const KEYS_MAX = 200;
 
-async function keysThatBegin(display: string, visit: SignedInVisit, context: OperationContext): Promise<Html> {
-  const keys = await foundKeys(context, { display });
+async function keysThatBegin(display: string, visit: SignedInVisit): Promise<Html> {
+  const keys = await foundKeys(visit.context, { display });
   const none = html`No key begins with <code>${display}</code>.`;
   const change = mayChange(visit) ? changes : undefined;
-  const around = { caption: `Keys that begin with ${display}`, context, nowMs: visit.nowMs, hidden: ['Limits'], most: KEYS_MAX, change };
+  const around = { caption: `Keys that begin with ${display}`, hidden: ['Limits'], most: KEYS_MAX, change };
   return html`<h2>Keys that begin with <code>${display}</code></h2>
-    ${await tableOf({ ...findKeys, none }, keys, around)}
+    ${await tableOf({ ...findKeys, none }, keys, visit, around)}
     ${keys.length > 1 ? html`<p class="soft">Several keys begin with these twelve characters: <code>lingate key find</code> with the whole key finds the right one.</p>` : undefined}`;
 }
