@@ -73,9 +73,8 @@ export interface Chains {
 /** Throws a `ConfigError` if a plugin's step or route cannot be placed. */
 export function buildChains(parts: ChainParts): Chains {
   const { config, plugins, glossaries, now } = parts;
-  const { engine, takesGlossary } = parts.engines;
   const use = engineUsers(parts);
-  const translate: TranslateOptions = { ...use, engine, takesGlossary, glossaries, stages: plugins.textStages, now };
+  const translate: TranslateOptions = { ...use, engine: parts.engines.engine, glossaries, stages: plugins.textStages, now };
   const documents = parts.documents && buildDocuments(parts.documents, parts, use);
   const own = stepsOf(parts, translate);
   const ofDocuments: Readonly<Partial<Record<DocumentStepName, Step>>> = documents?.steps ?? {};

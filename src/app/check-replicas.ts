@@ -115,7 +115,7 @@ async function pairsOf(replicas: Balancer, { pairs }: EngineSettings, languages:
   if (pairs === 'any') return undefined;
   if (pairs !== 'ask') return pairsOfList(pairs, languages);
   const answers = (await replicas.askPairs?.()) ?? [];
-  const tests = answers.flatMap((answer) => (typeof answer.pairs === 'string' ? [] : [answer.pairs]));
+  const tests = answers.flatMap((answer) => (typeof answer.pairs === 'function' ? [answer.pairs] : []));
   return tests.length === 0 ? 'silent' : (source, target) => tests.some((test) => test(source, target));
 }
 

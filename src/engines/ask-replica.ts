@@ -1,8 +1,7 @@
-// Questions to one replica without a caller: which pairs it translates, and what a protocol asks besides.
+// Questions to one replica without a caller: which pairs it translates, and files for it.
 import type { Cancellation } from '../core/exchange.ts';
 import { furtherCallId } from '../domain/ulid.ts';
-import type { PairTest } from '../domain/languages.ts';
-import type { AttemptFailure, EngineProtocol, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
+import type { AttemptFailure, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
 import type { Pool, PoolRequest } from './http1/pool.ts';
 
 /** Stands in for a caller, in work that no request asks for. */
@@ -18,19 +17,6 @@ export class StandIn implements Cancellation {
     this.cancelled = true;
     this.#listener?.();
   }
-}
-
-/** Limit for fetching the list, however long a translation may take. */
-const ASK_MS_MAX = 10_000;
-
-/** A replica's pairs, over a connection of its own. Never rejects. `protocol` must have `pairs`. */
-export async function askPairs(
-  replica: Pool,
-  protocol: EngineProtocol,
-  options: unknown,
-  timeoutMs: number,
-): Promise<PairTest | FailureDetail> {
-  return askReplica(replica, Math.min(timeoutMs, ASK_MS_MAX), (wire) => protocol.pairs!(wire, options));
 }
 
 const NOBODY: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'> = { requestId: '', traceparent: undefined };

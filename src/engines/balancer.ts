@@ -4,9 +4,8 @@ import { performance } from 'node:perf_hooks';
 import type { Cancellation } from '../core/exchange.ts';
 import { checkSentence } from '../domain/check-sentence.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
-import type { AttemptTrace } from '../domain/request-trace.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
-import type { TranslationOptions } from '../domain/translation-options.ts';
+import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type {
   AskedWork,
@@ -16,6 +15,7 @@ import type {
   EngineTokens,
   EngineWork,
   FailureDetail,
+  FileAttempt,
   FileWork,
   GlossaryUpkeep,
   ReplicaHealth,
@@ -24,7 +24,7 @@ import type {
   ReplicaTrial,
   TranslatedFile,
 } from '../ports/engine.ts';
-import { askPairs, askReplica, StandIn } from './ask-replica.ts';
+import { askReplica, StandIn } from './ask-replica.ts';
 import { RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Batches, NO_FAILURES } from './batch.ts';
@@ -32,8 +32,8 @@ import type { Attempts, BatchLimits } from './batch.ts';
 import { replicaAddress, shownUrl } from './http1/origin.ts';
 import { Pool } from './http1/pool.ts';
 import type { ConnectionUse, PoolLimits } from './http1/pool.ts';
-import { Replica, ReplicaStanding, Rotation } from './replica.ts';
-import type { FailureTerms, ReplicaWatch } from './replica.ts';
+import { Replica, Rotation } from './replica.ts';
+import type { ReplicaTerms, ReplicaWatch } from './replica.ts';
 
 export interface EngineOptions extends PoolLimits {
   /** Its name in results. */
@@ -74,6 +74,8 @@ interface CallLoad {
   readonly waiting: number;
 }
 
+/** Limit for fetching a list of pairs, however long a translation may take. */
+const PAIRS_MS_MAX = 10_000;
 /** How long a trial waits for a connection: whoever has just started the gateway reads the log. */
 const REACH_MS_MAX = 4000;
 /** For lists and removals at one replica. */
@@ -86,14 +88,12 @@ export class Balancer implements Attempts {
   readonly name: string;
   readonly #options: EngineOptions;
   readonly #terms: AttemptTerms;
+  readonly #replicaTerms: ReplicaTerms;
   readonly #nowMs: () => number;
-  readonly #wallMs: () => number;
   /** Ids of calls that belong to no request. */
   readonly #newId: () => string;
   readonly #rotation: Rotation<Replica>;
   readonly #batches: Batches | undefined;
-  /** With several engines: the standing of a single replica, which is never set aside itself. */
-  readonly #only: ReplicaStanding | undefined;
   /** Pools of removed replicas that are still closing; `close` waits for them. */
   readonly #leaving = new Set<Pool>();
   /** Trials without a caller that are under way. */
@@ -105,11 +105,11 @@ export class Balancer implements Attempts {
     const { protocol, timeout_ms: timeoutMs, onTokens, batch, onBatch } = options;
     this.#terms = { protocol, options: options.options, timeoutMs, onTokens };
     this.#nowMs = options.nowMs ?? performance.now.bind(performance);
-    this.#wallMs = options.wallMs ?? (() => Date.now());
-    this.#newId = ulidSource(this.#wallMs);
+    const wallMs = options.wallMs ?? (() => Date.now());
+    this.#replicaTerms = { nowMs: this.#nowMs, wallMs, timeoutMs };
+    this.#newId = ulidSource(wallMs);
     this.#rotation = new Rotation(this.#nowMs);
     this.#batches = batch === undefined ? undefined : new Batches(this, batch, onBatch);
-    this.#only = options.next === undefined ? undefined : new ReplicaStanding();
     this.setUrls(options.urls);
   }
 
@@ -131,8 +131,7 @@ export class Balancer implements Attempts {
   }
 
   first(work: EngineWork, cancellation: Cancellation, done: (attempt: Attempt, replica: Replica, echoedIds: boolean) => void): void {
-    const replica = this.#rotation.first();
-    this.#attempt(replica, 'reused', work, cancellation, (attempt, echoedIds) => done(attempt, replica, echoedIds));
+    this.#attempt(this.#rotation.first(), 'reused', work, cancellation, done);
   }
 
   second(asked: AskedWork, cancellation: Cancellation, first: FailureDetail, before: Replica | undefined): void {
@@ -173,11 +172,17 @@ export class Balancer implements Attempts {
     this.#attempt(replica, 'fresh', work, trial, () => this.#trials.delete(trial));
   }
 
+  takesGlossary(glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean> {
+    return this.#options.protocol.storedGlossaries?.takes(glossary, work) ?? true;
+  }
+
+  /** The endings of the files that it translates. */
+  formats(): readonly string[] {
+    return this.#options.protocol.files?.formats(this.#options.options) ?? [];
+  }
+
   /** One attempt, by a protocol with `files`; never rejects. `second`: at another replica. */
-  async translateFile(
-    work: FileWork,
-    { second, signal }: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | FailureDetail> {
+  async translateFile(work: FileWork, { second, signal }: FileAttempt): Promise<TranslatedFile | FailureDetail> {
     const { protocol, options, onFileSent } = this.#options;
     const replica = second ? this.#rotation.afterAnother() : this.#rotation.first();
     const startedMs = this.#nowMs();
@@ -189,11 +194,7 @@ export class Balancer implements Attempts {
     const terms = { signal, caller: work, attempt: second ? 2 : 1, questionMs: this.#options.timeout_ms } as const;
     const result = await askReplica(replica.wire, FILE_MS, run, terms);
     billed?.('failure' in result ? 0 : (result.billed ?? characters));
-    const change =
-      'failure' in result
-        ? replica.unusable(ticket, { kind: 'unusable', ...result }, asWork, this.#failureTerms(asWork), startedMs)
-        : replica.usable(ticket, this.#nowMs(), startedMs);
-    if (change !== undefined) this.#rotation.recount();
+    replica.ended(ticket, startedMs, 'failure' in result ? { kind: 'unusable', ...result } : undefined, asWork);
     return result;
   }
 
@@ -207,28 +208,20 @@ export class Balancer implements Attempts {
     }
     if (bases.size === 0) throw new Error('engine.urls: must name at least one engine URL');
     const before = this.#rotation.members;
-    this.#rotation.replace(
-      [...bases].map(
-        ([place, { url, base }]) =>
-          before.find((replica) => replica.place === place) ?? new Replica(url, place, new Pool(base, this.#options), watch?.(url)),
-      ),
+    const members = [...bases].map(
+      ([place, { url, base }]) =>
+        before.find((replica) => replica.place === place) ??
+        new Replica(url, place, new Pool(base, this.#options), this.#replicaTerms, watch?.(url)),
     );
-    // The only replica is never set aside.
-    if (bases.size === 1) this.#rotation.members[0]!.restore();
-    this.#only?.restore();
-    for (const replica of this.#rotation.members) replica.forgetDetection();
-    this.#rotation.recount();
-    for (const replica of before) {
-      if (!bases.has(replica.place)) void this.#leave(replica.wire);
-    }
+    this.#rotation.members = members;
+    for (const replica of members) replica.renew(members.length === 1);
+    for (const replica of before) if (!bases.has(replica.place)) void this.#leave(replica.wire);
   }
 
   /** Every replica is set aside and not due for a trial; a single one as if it could be. */
   isFailing(): boolean {
     const nowMs = this.#nowMs();
-    const { members } = this.#rotation;
-    const standings = members.length === 1 ? [this.#only ?? members[0]!.standing] : members.map(({ standing }) => standing);
-    return standings.every((standing) => standing.aside && !standing.isDue(nowMs));
+    return this.#rotation.members.every(({ standing }) => standing.aside && !standing.isDue(nowMs));
   }
 
   /** Whether each replica has shown within a minute that it detects no languages. */
@@ -239,17 +232,17 @@ export class Balancer implements Attempts {
 
   /** In configuration order. */
   health(): readonly ReplicaHealth[] {
-    const nowMs = this.#nowMs();
-    return this.#rotation.members.map((replica) => replica.health(nowMs));
+    return this.#rotation.members.map((replica) => replica.health());
   }
 
   /** Of all replicas together. */
   load(): CallLoad {
-    const wires = [...this.#leaving, ...this.#rotation.members.map(({ wire }) => wire)];
-    return {
-      inFlight: wires.reduce((sum, { inFlight }) => sum + inFlight, 0),
-      waiting: wires.reduce((sum, { waiting }) => sum + waiting, 0),
-    };
+    const load = { inFlight: 0, waiting: 0 };
+    for (const { inFlight, waiting } of this.#wires()) {
+      load.inFlight += inFlight;
+      load.waiting += waiting;
+    }
+    return load;
   }
 
   /** Asks every replica for its pairs; never rejects. `undefined` if the protocol has none. */
@@ -259,10 +252,9 @@ export class Balancer implements Attempts {
     return () =>
       Promise.all(
         this.#rotation.members.map(async (replica) => {
-          const { url, wire } = replica;
-          const pairs = await askPairs(wire, protocol, options, timeoutMs);
-          replica.tried('failure' in pairs ? pairs : undefined, this.#nowMs());
-          return 'failure' in pairs ? { url, pairs: pairs.failure, detail: pairs } : { url, pairs };
+          const pairs = await askReplica(replica.wire, Math.min(timeoutMs, PAIRS_MS_MAX), (wire) => protocol.pairs!(wire, options));
+          replica.tried('failure' in pairs ? pairs : undefined);
+          return { url: replica.url, pairs };
         }),
       );
   }
@@ -292,7 +284,7 @@ export class Balancer implements Attempts {
           protocol.trial === undefined
             ? await replica.wire.reach(withinMs)
             : await askReplica(replica.wire, withinMs, (wire) => protocol.trial!(wire, options));
-        replica.tried(failure, this.#nowMs());
+        replica.tried(failure);
         return { url: replica.url, failure };
       }),
     );
@@ -302,8 +294,11 @@ export class Balancer implements Attempts {
     this.#batches?.close();
     // Otherwise the end of their connections would be logged as failures of the engine.
     for (const trial of this.#trials) trial.leave();
-    const wires = [...this.#leaving, ...this.#rotation.members.map((replica) => replica.wire)];
-    await Promise.all(wires.map((wire) => wire.destroy()));
+    for (const wire of this.#wires()) wire.destroy();
+  }
+
+  #wires(): readonly Pool[] {
+    return [...this.#leaving, ...this.#rotation.members.map(({ wire }) => wire)];
   }
 
   #attempt(
@@ -311,42 +306,24 @@ export class Balancer implements Attempts {
     connection: ConnectionUse,
     work: EngineWork,
     cancellation: Cancellation,
-    done: (attempt: Attempt, echoedIds: boolean) => void,
+    done: (attempt: Attempt, replica: Replica, echoedIds: boolean) => void,
   ): void {
     const { attemptMs = Infinity } = work;
     const terms = attemptMs < this.#terms.timeoutMs ? { ...this.#terms, timeoutMs: attemptMs } : this.#terms;
     const startedMs = this.#nowMs();
     const ticket = replica.standing.begin(this.#nowMs);
-    const only = this.#rotation.members.length === 1 ? this.#only : undefined;
-    const onlyTicket = only?.begin(this.#nowMs);
     const trace = work.trace?.attempt({ engine: this.name, url: replica.url, number: connection === 'reused' ? 1 : 2 });
-    const fitting = under(trace, this.#options.fit?.(work) ?? work);
+    let fitting = this.#options.fit?.(work) ?? work;
+    // An attempt's own span is the engine's parent.
+    if (trace !== undefined) fitting = { ...fitting, traceparent: trace.traceparent };
     const ended = (attempt: Attempt, echoedIds: boolean): void => {
       if (attempt.kind === 'usable') trace?.ended(undefined);
       else trace?.ended(attempt.failure, attempt.status, attempt.cause);
-      const change =
-        attempt.kind === 'usable'
-          ? replica.usable(ticket, this.#nowMs(), startedMs)
-          : replica.unusable(ticket, attempt, work, this.#failureTerms(work), startedMs);
-      if (change !== undefined) this.#rotation.recount();
-      if (onlyTicket !== undefined) {
-        if (attempt.kind === 'usable') only!.usable(onlyTicket);
-        else only!.failed(onlyTicket, attempt, { ...this.#failureTerms(work), lone: false });
-      }
-      done(attempt, echoedIds);
+      replica.ended(ticket, startedMs, attempt.kind === 'usable' ? undefined : attempt, work);
+      done(attempt, replica, echoedIds);
     };
     this.#options.onSent?.(fitting.text);
     new RunningAttempt(replica.wire, connection, fitting, cancellation, terms, ended).run();
-  }
-
-  #failureTerms({ attemptMs }: EngineWork): FailureTerms {
-    const { timeout_ms: timeoutMs } = this.#options;
-    return {
-      nowMs: this.#nowMs(),
-      wallMs: this.#wallMs(),
-      deadlineShare: Math.min(1, (attemptMs ?? timeoutMs) / timeoutMs),
-      lone: this.#rotation.members.length === 1,
-    };
   }
 
   async #leave(wire: Pool): Promise<void> {
@@ -354,11 +331,4 @@ export class Balancer implements Attempts {
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
   }
-}
-
-/** The work of an attempt with a span of its own, which is the engine's parent. */
-function under(trace: AttemptTrace | undefined, work: EngineWork): EngineWork {
-  if (trace === undefined) return work;
-  const { requestId, teamId, text, options, attemptMs, detectionOnly } = work;
-  return { requestId, teamId, text, options, traceparent: trace.traceparent, attemptMs, detectionOnly };
 }

@@ -40,6 +40,15 @@ export interface ReplicaWatch {
   back(): void;
 }
 
+/** What a replica judges its attempts by. */
+export interface ReplicaTerms {
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+  readonly wallMs: () => number;
+  /** The engine's own timeout. */
+  readonly timeoutMs: number;
+}
+
 export class Replica {
   /** As configured, without a trailing slash; URLs with credentials are rejected. */
   readonly url: string;
@@ -47,7 +56,10 @@ export class Replica {
   readonly place: string;
   readonly wire: Pool;
   readonly standing = new ReplicaStanding();
+  readonly #terms: ReplicaTerms;
   readonly #watch: ReplicaWatch | undefined;
+  /** There is no other: it gets every request, and is never shown as set aside. */
+  #isLone = false;
   #usable = 0;
   #failed = 0;
   #usableAtMs: number | undefined = undefined;
@@ -55,45 +67,52 @@ export class Replica {
   #noDetectionUntilMs = -Infinity;
   #lastFailure: { readonly detail: FailureDetail; readonly atMs: number } | undefined = undefined;
 
-  constructor(url: string, place: string, wire: Pool, watch: ReplicaWatch | undefined) {
+  constructor(url: string, place: string, wire: Pool, terms: ReplicaTerms, watch: ReplicaWatch | undefined) {
     this.url = url;
     this.place = place;
     this.wire = wire;
+    this.#terms = terms;
     this.#watch = watch;
   }
 
-  /** Counts a usable attempt. */
-  usable(ticket: number, nowMs: number, startedMs: number): StandingChange {
-    this.#usable++;
-    this.#usableAtMs = nowMs;
-    this.#reached = true;
-    this.#watch?.attempted('usable', nowMs - startedMs);
-    const change = this.standing.usable(ticket);
-    if (change === 'back') this.#watch?.back();
-    return change;
+  /** Counts an attempt that has ended. `failed`: what made it unusable. */
+  ended(ticket: number, startedMs: number, failed: UnusableAttempt | undefined, work: EngineWork): void {
+    const nowMs = this.#terms.nowMs();
+    const wasAside = this.standing.aside;
+    this.#watch?.attempted(failed === undefined ? 'usable' : failed.failure, nowMs - startedMs);
+    if (failed === undefined) {
+      this.#usable++;
+      this.#usableAtMs = nowMs;
+      this.#reached = true;
+      this.standing.usable(ticket);
+    } else {
+      this.#failedAt(nowMs, ticket, failed, work);
+    }
+    const { aside, untilMs } = this.standing;
+    if (aside === wasAside || this.#isLone) return;
+    if (wasAside) this.#watch?.back();
+    else this.#watch?.setAside(failed!, untilMs - nowMs);
   }
 
-  /** Counts an unusable attempt. */
-  unusable(ticket: number, attempt: UnusableAttempt, work: EngineWork, terms: FailureTerms, startedMs: number): StandingChange {
+  #failedAt(nowMs: number, ticket: number, attempt: UnusableAttempt, work: EngineWork): void {
     const { failure } = attempt;
-    this.#watch?.attempted(failure, terms.nowMs - startedMs);
+    const { wallMs, timeoutMs } = this.#terms;
     // The caller disconnected, which is not a failure of the replica.
     if (failure !== 'cancelled') {
       this.#failed++;
-      this.#lastFailure = { detail: attempt, atMs: terms.nowMs };
+      this.#lastFailure = { detail: attempt, atMs: nowMs };
       if (failure === 'connect') this.#reached = false;
-      if (failure === 'no_detection') this.#noDetectionUntilMs = terms.nowMs + NO_DETECTION_KNOWN_MS;
+      if (failure === 'no_detection') this.#noDetectionUntilMs = nowMs + NO_DETECTION_KNOWN_MS;
       this.#watch?.failed(work, attempt);
     }
-    const change = this.standing.failed(ticket, attempt, terms);
-    if (change === 'set aside') this.#watch?.setAside(attempt, this.standing.untilMs - terms.nowMs);
-    return change;
+    const deadlineShare = Math.min(1, (work.attemptMs ?? timeoutMs) / timeoutMs);
+    this.standing.failed(ticket, attempt, { nowMs, wallMs: wallMs(), deadlineShare });
   }
 
   /** Of a trial without a request. It does not set aside: a request may succeed all the same. */
-  tried(failure: FailureDetail | undefined, nowMs: number): void {
+  tried(failure: FailureDetail | undefined): void {
     this.#reached = failure === undefined;
-    if (failure !== undefined) this.#lastFailure = { detail: failure, atMs: nowMs };
+    if (failure !== undefined) this.#lastFailure = { detail: failure, atMs: this.#terms.nowMs() };
     // The last failure was a trial's.
     else if (this.#failed === 0) this.#lastFailure = undefined;
   }
@@ -103,19 +122,18 @@ export class Replica {
     return nowMs < this.#noDetectionUntilMs;
   }
 
-  /** The next text without its language is sent to it again. */
-  forgetDetection(): void {
+  /** The engine's URLs were read again. An only replica begins anew, as does one that was it. */
+  renew(isLone: boolean): void {
+    const isBack = isLone && !this.#isLone && this.standing.aside;
+    if (isLone || this.#isLone) this.standing.restore();
+    this.#isLone = isLone;
+    // The next text without its language is sent to it again.
     this.#noDetectionUntilMs = -Infinity;
+    if (isBack) this.#watch?.back();
   }
 
-  /** Restores it without a trial. */
-  restore(): void {
-    if (!this.standing.aside) return;
-    this.standing.restore();
-    this.#watch?.back();
-  }
-
-  health(nowMs: number): ReplicaHealth {
+  health(): ReplicaHealth {
+    const nowMs = this.#terms.nowMs();
     const last = this.#lastFailure;
     const { aside, untilMs } = this.standing;
     return {
@@ -124,7 +142,7 @@ export class Replica {
       failed: this.#failed,
       usableAgoMs: this.#usableAtMs === undefined ? undefined : nowMs - this.#usableAtMs,
       lastFailure: last === undefined ? undefined : { ...shownOf(last.detail), agoMs: nowMs - last.atMs },
-      asideMs: aside ? Math.max(0, untilMs - nowMs) : undefined,
+      asideMs: aside && !this.#isLone ? Math.max(0, untilMs - nowMs) : undefined,
       reached: this.#reached,
     };
   }
@@ -135,18 +153,13 @@ function shownOf({ failure, status, cause }: FailureDetail): Pick<FailureDetail,
   return { failure, status, cause };
 }
 
-/** What an attempt changed. */
-export type StandingChange = 'set aside' | 'back' | undefined;
-
 /** The context in which a failed attempt is judged. */
-export interface FailureTerms {
+interface FailureTerms {
   readonly nowMs: number;
   /** The wall clock, for a `Retry-After` that is a date. */
   readonly wallMs: number;
   /** Of the engine's timeout: less than 1 for an attempt with a shorter deadline. */
   readonly deadlineShare: number;
-  /** There is no other replica: it is not set aside, but its failures are counted. */
-  readonly lone: boolean;
 }
 
 export class ReplicaStanding {
@@ -178,28 +191,21 @@ export class ReplicaStanding {
     return this.aside && this.#trial === NO_TRIAL && this.untilMs <= nowMs;
   }
 
-  usable(ticket: number): StandingChange {
-    if (!this.aside) {
-      this.#failures = 0;
-      return undefined;
-    }
-    // Started before that: an engine that refuses some of its requests still answers others.
-    if (ticket < this.#since) return undefined;
-    this.restore();
-    return 'back';
+  usable(ticket: number): void {
+    if (!this.aside) this.#failures = 0;
+    // Otherwise it began before that: an engine that refuses some requests still answers others.
+    else if (ticket >= this.#since) this.restore();
   }
 
-  failed(ticket: number, attempt: UnusableAttempt, terms: FailureTerms): StandingChange {
+  failed(ticket: number, attempt: UnusableAttempt, terms: FailureTerms): void {
     if (this.aside) {
       if (ticket === this.#trial) this.#failTrial(attempt, terms);
-      return undefined;
+      return;
     }
-    if (ticket < this.#since || isInconclusive(attempt)) return undefined;
+    if (ticket < this.#since || isInconclusive(attempt)) return;
     this.#failures += attempt.failure === 'timeout' ? terms.deadlineShare : 1;
     const atOnce = attempt.failure === 'connect' || OVERLOADED.includes(attempt.status);
-    if (terms.lone || (!atOnce && this.#failures < FAILURES_MAX - ROUNDING)) return undefined;
-    this.#setAside(attempt, terms);
-    return 'set aside';
+    if (atOnce || this.#failures >= FAILURES_MAX - ROUNDING) this.#setAside(attempt, terms);
   }
 
   /** Resets it as if it had never failed. */
@@ -246,13 +252,19 @@ interface Rotated {
   readonly standing: ReplicaStanding;
 }
 
-const isHealthy = ({ standing }: Rotated): boolean => !standing.aside;
+const isAside = ({ standing }: Rotated): boolean => standing.aside;
+
+/** Lower ranks are tried first: 0 at once, and of those set aside the ones with fewer times. */
+type Rank = (standing: ReplicaStanding) => number;
+
+const healthyFirst: Rank = ({ aside, times }) => (aside ? times : 0);
+/** Behind every healthy one, and before any that has been set aside. */
+const BETWEEN = 0.5;
 
 export class Rotation<T extends Rotated> {
-  /** At least one; change it by `replace`. */
+  /** At least one, when it is used. */
   members: readonly T[] = [];
   readonly #nowMs: () => number;
-  #aside = 0;
   /** Where to look first; second attempts must not advance the rotation of first ones. */
   readonly #turns = { first: 0, second: 0 };
 
@@ -261,63 +273,49 @@ export class Rotation<T extends Rotated> {
     this.#nowMs = nowMs;
   }
 
-  /** At least one. */
-  replace(members: readonly T[]): void {
-    this.members = members;
-    this.recount();
-  }
-
-  /** Call it when a replica was set aside or restored. */
-  recount(): void {
-    this.#aside = this.members.filter(({ standing }) => standing.aside).length;
-  }
-
   /** One that is due for a trial, or the next healthy one. */
   first(): T {
-    if (this.members.length === 1) return this.members[0]!;
-    const due = this.#aside === 0 ? undefined : this.#dueAt(this.#nowMs());
-    return due ?? this.#next('first', [isHealthy]);
+    return this.#dueSince(0) ?? this.#next('first', healthyFirst);
   }
 
   /** A healthy one other than `previous`; `previous` again rather than one that is set aside. */
   second(previous: T): T {
-    const { members } = this;
-    if (members.length === 1) return members[0]!;
-    const isOther = (member: T): boolean => member !== previous;
-    const hasOther = members.some((member) => isOther(member) && isHealthy(member));
-    if (!hasOther && isHealthy(previous) && members.includes(previous)) return previous;
-    return this.#next('second', [(member) => isOther(member) && isHealthy(member)], isOther);
+    const again = previous.standing.aside ? Infinity : BETWEEN;
+    return this.#next('second', (standing) => (standing === previous.standing ? again : healthyFirst(standing)));
   }
 
   /** After a failure elsewhere: a healthy replica, because this attempt is the last. */
   afterAnother(): T {
     const nowMs = this.#nowMs();
-    return this.#next('second', [isHealthy, ({ standing }) => standing.isDue(nowMs)]);
+    return this.#next('second', (standing) => (standing.isDue(nowMs) ? BETWEEN : healthyFirst(standing)));
   }
 
   /** A replica that is due for a trial and gets none, because its engine may be a fallback. */
   overdue(): T | undefined {
-    return this.#aside === 0 ? undefined : this.#dueAt(this.#nowMs() - OVERDUE_MS);
+    return this.#dueSince(OVERDUE_MS);
   }
 
-  #dueAt(ms: number): T | undefined {
-    return this.members.find(({ standing }) => standing.isDue(ms));
-  }
-
-  /** The next with the first mark that any has; else, of `others`, one seldom set aside. */
-  #next(turn: 'first' | 'second', marks: readonly ((member: T) => boolean)[], others: (member: T) => boolean = () => true): T {
+  /** An only replica needs no trial: it gets every request. */
+  #dueSince(ms: number): T | undefined {
     const { members } = this;
-    const timesOf = ({ standing }: T): number => standing.times;
-    const leastBad = (member: T): boolean => others(member) && timesOf(member) === Math.min(...members.filter(others).map(timesOf));
-    const from = this.#turns[turn];
-    for (const mark of [...marks, leastBad]) {
-      for (let i = 0; i < members.length; i++) {
-        const index = (from + i) % members.length;
-        if (!mark(members[index]!)) continue;
-        this.#turns[turn] = (index + 1) % members.length;
-        return members[index]!;
-      }
+    if (members.length === 1 || !members.some(isAside)) return undefined;
+    const dueMs = this.#nowMs() - ms;
+    return members.find(({ standing }) => standing.isDue(dueMs));
+  }
+
+  /** The next of those with the lowest rank. */
+  #next(turn: 'first' | 'second', rank: Rank): T {
+    const { members } = this;
+    let found = -1;
+    let lowest = Infinity;
+    for (let i = 0; i < members.length && lowest > 0; i++) {
+      const index = (this.#turns[turn] + i) % members.length;
+      const here = rank(members[index]!.standing);
+      if (found !== -1 && here >= lowest) continue;
+      found = index;
+      lowest = here;
     }
-    throw new Error('there is no replica');
+    this.#turns[turn] = (found + 1) % members.length;
+    return members[found]!;
   }
 }

@@ -10,9 +10,6 @@ import type { AttemptsTrace } from '../domain/request-trace.ts';
 export type { AttemptFailure } from '../domain/attempt-failure.ts';
 export type { EngineCapabilities, Translation } from '../domain/translation-options.ts';
 
-/** Whether the named engine takes this dictionary for possible work. A promise the first time. */
-export type TakesGlossary = (engine: string, glossary: EngineGlossary, work: TranslationOptions) => boolean | Promise<boolean>;
-
 /** One piece of work. */
 export interface EngineWork {
   readonly requestId: string;
@@ -136,6 +133,7 @@ export interface AskedWork extends EngineWork {
   attemptFailed?(failure: FailureDetail): void;
 }
 
+/** All engines as one: work names the eligible ones. */
 export interface Engine {
   /** At most two attempts, the second elsewhere if possible. None if the caller has left. */
   translate(asked: AskedWork, cancellation: Cancellation): void;
@@ -143,6 +141,12 @@ export interface Engine {
   isFailing(engine: string): boolean;
   /** Whether each replica of it has shown within a minute that it detects no languages. */
   cannotDetect(engine: string): boolean;
+  /** Whether it takes this dictionary for possible work. A promise the first time. */
+  takesGlossary(engine: string, glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean>;
+  /** The endings of the files that it translates, in lower case without the dot. */
+  formatsOf(engine: string): readonly string[];
+  /** One attempt; `second` of a work is made at another replica, if there is one. Never rejects. */
+  translateFile(engine: string, work: FileWork, attempt: FileAttempt): Promise<TranslatedFile | FailureDetail>;
   close(): Promise<void>;
 }
 
@@ -150,9 +154,7 @@ export interface Engine {
 export interface ReplicaPairs {
   /** Without credentials. */
   readonly url: string;
-  readonly pairs: PairTest | AttemptFailure;
-  /** With a failure: what is known of it. */
-  readonly detail?: FailureDetail;
+  readonly pairs: PairTest | FailureDetail;
 }
 
 /** A complete HTTP answer of an engine, within the size limit. */
@@ -233,16 +235,9 @@ interface FileTranslation<Options> {
   translate(work: FileWork, wire: ReplicaWire, options: Options): Promise<TranslatedFile | AttemptFailure>;
 }
 
-/** Every engine that takes files, by name. */
-export interface FileEngines {
-  /** Endings, in lower case without the dot. */
-  formatsOf(engine: string): readonly string[];
-  /** One attempt; `second` of a work is made at another replica, if there is one. Never rejects. */
-  translate(
-    engine: string,
-    work: FileWork,
-    attempt: { readonly second: boolean; readonly signal: AbortSignal },
-  ): Promise<TranslatedFile | FailureDetail>;
+export interface FileAttempt {
+  readonly second: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** A connection to one replica without an attempt. */

@@ -8,11 +8,11 @@ import type { PassTraceparent } from '../domain/request-trace.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { DocumentFormats } from '../ports/document-formats.ts';
 import type { DocumentRecord } from '../ports/documents.ts';
-import type { AttemptFailure, FailureDetail, FileEngines, TranslatedFile } from '../ports/engine.ts';
+import type { AttemptFailure, Engine, FailureDetail, TranslatedFile } from '../ports/engine.ts';
 import type { PassedFile } from './document-work.ts';
 
 interface FilePassingOptions {
-  readonly files: FileEngines;
+  readonly engine: Pick<Engine, 'formatsOf' | 'translateFile'>;
   readonly offers: CurrentOffers;
   readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
   /** Whether an engine has used up its characters; `undefined` if none is limited. */
@@ -36,13 +36,13 @@ const OF_THE_FILE_ALONE: readonly (number | undefined)[] = [200, 413, 415];
 const SIGN_BYTES = 4;
 
 /** In order, each with whether it takes the file. Those with glossaries get texts. */
-function ableEngines({ fileName, glossaryId, ...order }: FileOrder, plan: string | undefined, { files, offers }: FilePassingOptions) {
+function ableEngines({ fileName, glossaryId, ...order }: FileOrder, plan: string | undefined, { engine, offers }: FilePassingOptions) {
   const { sourceLang, targetLang, formality } = order;
   const chosen = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality };
   const route = routeFor(offers.current.of(plan), chosen, glossaryId !== undefined);
   const ending = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
   const names = typeof route === 'object' ? route.names : [];
-  return names.map((name) => ({ name, takes: glossaryId === undefined && files.formatsOf(name).includes(ending) }));
+  return names.map((name) => ({ name, takes: glossaryId === undefined && engine.formatsOf(name).includes(ending) }));
 }
 
 /** Whether an engine of the plan takes a file that only engines can read. */
@@ -58,7 +58,7 @@ export async function passFile(
   { document, plan, bytes, isReadable, characters, released }: PassedFile,
   { requestId, ...options }: FilePassingOptions & { readonly requestId: string },
 ): Promise<TranslatedFile | Refusal | undefined> {
-  const { files, isSpent, onFailures, passTraceparent } = options;
+  const { isSpent, onFailures, passTraceparent } = options;
   const left = ableEngines(document, plan, options).filter(({ name }) => isSpent?.(name) !== true);
   // What only engines can read goes to those that take it.
   const able = isReadable ? left : left.filter(({ takes }) => takes);
@@ -68,9 +68,10 @@ export async function passFile(
   const traceparent = passTraceparent(document.traceparent);
   const work = { requestId, teamId, traceparent, fileName, bytes, sourceLang, targetLang, formality, characters };
   const failures: FailureDetail[] = [];
-  for (const [index, engine] of [first, second!].entries()) {
-    if (!engine.takes) return undefined;
-    const translated = await files.translate(engine.name, work, { second: index === 1 && engine === first, signal: released });
+  for (const [index, one] of [first, second!].entries()) {
+    if (!one.takes) return undefined;
+    const attempt = { second: index === 1 && one === first, signal: released };
+    const translated = await options.engine.translateFile(one.name, work, attempt);
     if (!('failure' in translated) && isValid(fileName, bytes, translated.bytes, options)) return translated;
     const detail: FailureDetail = 'failure' in translated ? translated : { failure: 'wrong_shape' };
     failures.push(detail);

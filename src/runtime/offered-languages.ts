@@ -154,16 +154,16 @@ class EnginePairs {
   }
 
   /** Without a pair of ours an answer counts for nothing: the engine may still be loading its models. */
-  #replicaOf({ url, pairs, detail }: ReplicaPairs): ReportedPairs {
+  #replicaOf({ url, pairs }: ReplicaPairs): ReportedPairs {
     const known = this.#replicas.get(url);
-    const failure = typeof pairs === 'string' ? pairs : this.#pairsOf(pairs).length === 0 ? 'no_pair_of_ours' : undefined;
-    if (failure === undefined) return { pairs: pairs as PairTest, isSilent: false };
+    const detail = typeof pairs === 'function' ? undefined : pairs;
+    if (typeof pairs === 'function' && this.#pairsOf(pairs).length > 0) return { pairs, isSilent: false };
     if (known?.isSilent !== true) {
       const { log, adviceFor } = this.#options;
       log.warn('an engine replica did not report its pairs: the known ones stay in use', {
         engine: this.#engine.name,
         replica: url,
-        failure,
+        failure: detail?.failure ?? 'no_pair_of_ours',
         status: detail?.status,
         cause: detail?.cause,
         advice: detail && adviceFor(detail),

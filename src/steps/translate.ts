@@ -38,7 +38,7 @@ import { passStages } from '../domain/text-stages.ts';
 import type { PassedTexts, TextStage, Translations } from '../domain/text-stages.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { EngineGlossary, TranslationOptions } from '../domain/translation-options.ts';
-import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, TakesGlossary, Translation } from '../ports/engine.ts';
+import type { AskedWork, AttemptFailure, Engine, EngineResult, EngineWork, Translation } from '../ports/engine.ts';
 import type { GatewayServices, TranslationOrder } from '../ports/gateway-services.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
 import type { Charge } from '../domain/slots.ts';
@@ -85,8 +85,7 @@ function judged(x: Exchange, value: unknown, offer: EngineOffer): Charge {
 
 /** What translating needs of the gateway. */
 export interface TranslateOptions {
-  readonly engine: Engine;
-  readonly takesGlossary: TakesGlossary;
+  readonly engine: Omit<Engine, 'formatsOf' | 'translateFile' | 'close'>;
   /** Whether an engine has used up its characters; `undefined` if none is limited. */
   readonly isSpent?: ((engine: string) => boolean) | undefined;
   readonly glossaries: GlossaryCache;
@@ -235,7 +234,7 @@ function prepared(x: Exchange, order: WorkOrder, by: TranslateOptions): MaybeWor
     if ('problem' in glossary) return glossary;
     // A promise only if one of the engines has not seen the dictionary before.
     const names = engines ?? ONE_ENGINE;
-    const takes = names.map((name) => by.takesGlossary(name, glossary, options));
+    const takes = names.map((name) => by.engine.takesGlossary(name, glossary, options));
     const known = takes.some((one) => one instanceof Promise) ? Promise.all(takes.map(async (one) => one)) : (takes as readonly boolean[]);
     return andThen(known, (found) => {
       if (!found.some(Boolean)) return GLOSSARY_NOT_TAKEN;

@@ -4,7 +4,7 @@ import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
 import { StandIn } from '../engines/ask-replica.ts';
 import { Balancer } from '../engines/balancer.ts';
-import type { Engine, EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
+import type { EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
 import { startScriptedEngine } from './scripted-engine.ts';
 import type { RightAnswer, ScriptedEngine } from './scripted-engine.ts';
 
@@ -55,7 +55,7 @@ export class Bench {
     }
   }
 
-  engine(replicas: readonly ScriptedEngine[], timeoutMs = TIMEOUT_MS): Engine {
+  engine(replicas: readonly ScriptedEngine[], timeoutMs = TIMEOUT_MS): Balancer {
     return new Balancer({
       protocol: this.subject.protocol,
       options: this.subject.options,

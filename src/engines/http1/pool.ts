@@ -212,11 +212,10 @@ export class Pool {
   }
 
   /** Aborts everything in flight. */
-  destroy(): Promise<void> {
+  destroy(): void {
     this.#state = 'destroyed';
     for (const call of this.#turns.all()) call.stop('connect');
     for (const client of this.#open) client.breakOff();
-    return Promise.resolve();
   }
 
   /**

@@ -4,7 +4,8 @@ import { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
 import { Batches } from '../../../src/engines/batch.ts';
 import type { Attempts } from '../../../src/engines/batch.ts';
 import type { Replica } from '../../../src/engines/replica.ts';
-import type { Attempt, AttemptFailure, Engine, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import type { Attempt, AttemptFailure, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import type { TranslateOptions } from '../../../src/steps/translate.ts';
 import type { World } from './world.ts';
 
 /** Small, so that some calls are full, and some works too long to share one. */
@@ -14,9 +15,9 @@ const FAILURES = ['connect', 'reset', 'timeout', 'status', 'wrong_shape'] as con
 /** Only a balancer would read it. */
 const REPLICA = {} as Replica;
 
-export function simulatedEngine(world: World): Engine {
+export function simulatedEngine(world: World): TranslateOptions['engine'] {
   const attempts = simulatedAttempts(world);
-  const rest = { isFailing: () => false, cannotDetect: () => false, close: () => Promise.resolve() };
+  const rest = { isFailing: () => false, cannotDetect: () => false, takesGlossary: () => true };
   const { batchWaitMs: waitMs } = world.scenario;
   if (waitMs === undefined) return { ...rest, translate: (asked, cancellation) => attempts.alone(asked, cancellation) };
   const batches = new Batches(attempts, { texts_max: TEXTS_MAX, characters_max: CHARACTERS_MAX, wait_ms: waitMs }, (requests) => {

@@ -3,7 +3,7 @@ import type { Exchange } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
 import { Router } from '../../../src/core/router.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
-import type { Engine } from '../../../src/ports/engine.ts';
+import type { TranslateOptions } from '../../../src/steps/translate.ts';
 import type { FullWindows } from '../../../src/ports/key-directory.ts';
 import type { Ledger, Resolution } from '../../../src/ports/ledger.ts';
 import { KnownFullWindows } from '../../../src/runtime/refusals.ts';
@@ -38,7 +38,7 @@ export class SimulatedGateway {
   readonly #world: World;
   readonly #settlements: SettlementQueue;
   readonly #full = new KnownFullWindows({ keysMax: FULL_WINDOWS_MAX, now: () => performance.now() });
-  readonly #engine: Engine;
+  readonly #engine: TranslateOptions['engine'];
   /** Of the request that is being started. */
   #intent: Intent | undefined;
 
@@ -98,7 +98,6 @@ export class SimulatedGateway {
     await Promise.race([this.#settlements.drained(), late]);
     clearTimeout(timer);
     this.#settlements.close();
-    await this.#engine.close();
     await this.client.close();
   }
 

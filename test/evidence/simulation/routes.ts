@@ -7,7 +7,6 @@ import { clientAddressReader } from '../../../src/domain/client-address.ts';
 import { credentialReader } from '../../../src/domain/api-key.ts';
 import { languagesEndpoint } from '../../../src/endpoints/read-endpoints.ts';
 import type { AccessEntry } from '../../../src/ports/access-entry.ts';
-import type { Engine } from '../../../src/ports/engine.ts';
 import type { FullWindows } from '../../../src/ports/key-directory.ts';
 import type { Settlements } from '../../../src/ports/ledger.ts';
 import { LruKeyCache } from '../../../src/runtime/key-cache.ts';
@@ -15,6 +14,7 @@ import { accessLogStep } from '../../../src/steps/access-log.ts';
 import { admitStep } from '../../../src/steps/admit.ts';
 import { authenticateStep, identifyStep } from '../../../src/steps/caller.ts';
 import { readStep, translateStep } from '../../../src/steps/translate.ts';
+import type { TranslateOptions } from '../../../src/steps/translate.ts';
 import { sparedOf } from './history.ts';
 import { SCOPE_OF } from './key-limits.ts';
 import { LANGUAGES } from './requests.ts';
@@ -29,7 +29,7 @@ const BODY_BYTES_MAX = 4096;
 interface RouteParts {
   readonly world: World;
   readonly client: StoreClient;
-  readonly engine: Engine;
+  readonly engine: TranslateOptions['engine'];
   readonly settlements: Settlements;
   readonly full: FullWindows;
   readonly log: (entry: AccessEntry) => void;
@@ -66,7 +66,6 @@ export function simulatedRoutes({ world, client, engine, settlements, full, log:
     offers,
     now,
     stages: [],
-    takesGlossary: () => true,
     onFailures: () => undefined,
     passTraceparent: traceparentForward,
   });

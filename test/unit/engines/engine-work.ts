@@ -68,7 +68,11 @@ export class Opened {
 }
 
 /** The engine's result. Rejects if it comes before the engine has returned, or twice. */
-export function asked(engine: Engine, what: EngineWork = work(), caller: Cancellation = new Caller()): Promise<EngineResult> {
+export function asked(
+  engine: Pick<Engine, 'translate'>,
+  what: EngineWork = work(),
+  caller: Cancellation = new Caller(),
+): Promise<EngineResult> {
   return new Promise((resolve, reject) => {
     let returned = false;
     let count = 0;

@@ -228,6 +228,36 @@ describe('an engine with another behind it', () => {
   });
 });
 
+test('a replica whose engine gets or loses others by a reload is not set aside then, and only what was shown of it is taken back', async () => {
+  const opened = new Opened();
+  const shown: string[] = [];
+  const [one, other] = [await opened.scripted(), await opened.scripted()];
+  const wire = { protocol: nativeProtocol, can: CAN, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
+  const watch = (url: string) => ({
+    attempted: () => undefined,
+    failed: () => undefined,
+    setAside: () => void shown.push(`aside ${url}`),
+    back: () => void shown.push(`back ${url}`),
+  });
+  const { engine, byName } = openEngines([
+    { ...wire, name: 'a', urls: [one.url], watch },
+    { ...wire, name: 'b', urls: [other.url] },
+  ]);
+  opened.add(engine);
+  const a = byName.get('a')!;
+  one.always(status(503));
+  await asked(engine, { ...work(), engines: ['a', 'b'] });
+  expect([engine.isFailing('a'), shown]).toEqual([true, []]);
+  a.setUrls([one.url, other.url]);
+  const asides = (): unknown[] => a.health().map(({ asideMs }) => asideMs !== undefined);
+  expect([engine.isFailing('a'), asides(), shown]).toEqual([false, [false, false], []]);
+  await asked(engine, { ...work(), engines: ['a', 'b'] });
+  expect([asides(), shown]).toEqual([[true, false], [`aside ${one.url}`]]);
+  a.setUrls([one.url]);
+  expect([engine.isFailing('a'), asides(), shown]).toEqual([false, [false], [`aside ${one.url}`, `back ${one.url}`]]);
+  await opened.close();
+});
+
 describe('each of several engines has its own', () => {
   const opened = new Opened();
   afterEach(() => opened.close());

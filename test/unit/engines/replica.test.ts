@@ -1,7 +1,6 @@
 // When a replica is set aside, for how long, what tries it again, and what brings it back.
 import { describe, expect, test } from 'vitest';
 import { ReplicaStanding } from '../../../src/engines/replica.ts';
-import type { StandingChange } from '../../../src/engines/replica.ts';
 import type { AttemptFailure, UnusableAttempt } from '../../../src/ports/engine.ts';
 
 const WALL_MS = Date.UTC(2026, 10, 22, 12);
@@ -9,20 +8,19 @@ const WALL_MS = Date.UTC(2026, 10, 22, 12);
 class Scene {
   readonly standing = new ReplicaStanding();
   nowMs = 0;
-  lone = false;
 
   begin(): number {
     return this.standing.begin(() => this.nowMs);
   }
 
-  fail(failure: AttemptFailure, more: Partial<UnusableAttempt> & { ticket?: number; deadlineShare?: number } = {}): StandingChange {
+  fail(failure: AttemptFailure, more: Partial<UnusableAttempt> & { ticket?: number; deadlineShare?: number } = {}): void {
     const { ticket = this.begin(), deadlineShare = 1, ...attempt } = more;
-    const terms = { nowMs: this.nowMs, wallMs: WALL_MS + this.nowMs, deadlineShare, lone: this.lone };
-    return this.standing.failed(ticket, { kind: 'unusable', failure, ...attempt }, terms);
+    const terms = { nowMs: this.nowMs, wallMs: WALL_MS + this.nowMs, deadlineShare };
+    this.standing.failed(ticket, { kind: 'unusable', failure, ...attempt }, terms);
   }
 
-  succeed(ticket = this.begin()): StandingChange {
-    return this.standing.usable(ticket);
+  succeed(ticket = this.begin()): void {
+    this.standing.usable(ticket);
   }
 
   /** A scene in which it is set aside and its time is over. */
@@ -47,11 +45,12 @@ describe('it is set aside for', () => {
     for (let i = 0; i < 8; i++) {
       times.push(scene.forMs);
       scene.nowMs = scene.standing.untilMs;
-      expect(scene.fail('timeout')).toBeUndefined();
+      scene.fail('timeout');
     }
     expect(times).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
     scene.nowMs = scene.standing.untilMs;
-    expect(scene.succeed()).toBe('back');
+    scene.succeed();
+    expect(scene.standing.aside).toBe(false);
     scene.fail('connect');
     expect(scene.forMs).toBe(1000);
   });
@@ -76,7 +75,8 @@ describe('while it is set aside', () => {
     const [slow, late, later] = [scene.begin(), scene.begin(), scene.begin()];
     scene.fail('status', { status: 429 });
     scene.nowMs = 500;
-    expect([scene.succeed(slow), scene.standing.aside]).toEqual([undefined, true]);
+    scene.succeed(slow);
+    expect(scene.standing.aside).toBe(true);
     scene.fail('timeout', { ticket: late });
     expect([scene.standing.untilMs, scene.standing.times]).toEqual([1000, 1]);
     // Nor do they count after its return.

@@ -56,7 +56,7 @@ function said(table: LanguageTable, pairs: PairsMode): OfferedByConfig {
 }
 
 function testOf(report: Report): ReplicaPairs['pairs'] {
-  return typeof report === 'string' ? report : (source, target) => report.includes(`${source}-${target}`);
+  return typeof report === 'string' ? { failure: report } : (source, target) => report.includes(`${source}-${target}`);
 }
 
 function pairsOf({ current }: OfferedLanguages, table = TABLE): string[] {
@@ -90,7 +90,10 @@ describe('ask', () => {
       }
       expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, TEN_MINUTES, TEN_MINUTES, TEN_MINUTES]);
       expect(lines.slice(1)).toEqual([
-        ['an engine replica did not report its pairs: the known ones stay in use', { engine: 'default', replica: 'a', failure }],
+        [
+          'an engine replica did not report its pairs: the known ones stay in use',
+          { engine: 'default', replica: 'a', failure, advice: `about ${failure}` },
+        ],
       ]);
       await asked.pop()!({ a: ['EN-FR'] });
       expect(pairsOf(offered)).toEqual(['EN-FR']);

@@ -29,7 +29,7 @@ async function scene(limits: Partial<PoolLimits> = {}, secured?: RawEngine): Pro
   const onUnasked = (_replica: string, begins: boolean): void => void reports.push(begins);
   const origin = secured === undefined ? 'http://127.0.0.1' : 'https://localhost';
   const wire = wireTo(`${origin}:${engine.port}`, { nowMs: () => made.nowMs, onUnasked, ...limits });
-  open.push(engine, { close: () => wire.destroy() });
+  open.push(engine, { close: async () => wire.destroy() });
   return Object.assign(made, { wire });
 }
 
