@@ -2,6 +2,7 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { REMOTE_ADDRESS } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
+import { addressBits } from './key-limits.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -129,21 +130,11 @@ function bare(text: string): string {
   return bracketed?.[1] ?? value.replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }
 
-const GROUPS = 8;
-const NETWORK_GROUPS = 4;
+const NETWORK_LENGTH = '6.'.length + 64;
 
-/** One caller: an IPv4 address, or an IPv6 /64, in which a machine can change its address. */
+/** One caller: an IPv4 address, or the bits of an IPv6 /64, in which a machine can change its address. */
 export function callerNetwork(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  if (tail !== undefined) {
-    // A part written as an IPv4 address stands for two groups.
-    const behind = tail.replace(/[\d.]*\.[\d.]*$/, '0:0').split(':');
-    while (groups.length + behind.length < GROUPS) groups.push('0');
-    groups.push(...behind);
-  }
-  return `${groups.slice(0, NETWORK_GROUPS).join(':')}::/64`;
+  return address.includes(':') ? addressBits(address).slice(0, NETWORK_LENGTH) || address : address;
 }
 
 /** In its shortest form, with IPv4-mapped IPv6 as IPv4; `undefined` if it is no address. */

@@ -99,17 +99,14 @@ export function isSampled({ flags }: CallerSpan): boolean {
 export type PassTraceparent = (value: string | undefined, newSpanId?: () => string) => string | undefined;
 
 /** For the engine: the caller's trace and flags, in version 00, with a span of our own. */
-export const traceparentForward: PassTraceparent = (value, newSpanId = randomSpanId) => {
-  const caller = callerSpanOf(value);
-  return caller && `00-${caller.traceId}-${newSpanId()}-0${caller.flags}`;
-};
+export const traceparentForward = passing(KNOWN_FLAGS);
 
 /** Of a request that the gateway did not sample: the flag is its decision, not the caller's. */
-export const traceparentUnsampled: PassTraceparent = (value, newSpanId = randomSpanId) => {
-  const caller = callerSpanOf(value);
-  return caller && `00-${caller.traceId}-${newSpanId()}-0${caller.flags & ~SAMPLED}`;
-};
+export const traceparentUnsampled = passing(KNOWN_FLAGS & ~SAMPLED);
 
-function randomSpanId(): string {
-  return randomBytes(SPAN_ID_BYTES).toString('hex');
+function passing(flags: number): PassTraceparent {
+  return (value, newSpanId = () => randomBytes(SPAN_ID_BYTES).toString('hex')) => {
+    const caller = callerSpanOf(value);
+    return caller && `00-${caller.traceId}-${newSpanId()}-0${caller.flags & flags}`;
+  };
 }

@@ -184,8 +184,11 @@ interface Remembered {
   readonly teamId: string;
   readonly translation: Translation;
   readonly madeAtMs: number;
+}
+
+interface Entry extends Remembered {
   /** The last look through all entries that has come to it. */
-  lastLook?: number;
+  lastLook: number;
 }
 
 /** Besides its translation: its key, two objects, and its links in the cache. */
@@ -195,7 +198,7 @@ const LOOKED_AT_ONCE = 10_000;
 
 export class ProcessMemory {
   readonly #ageMaxMs: number;
-  readonly #cache: LRUCache<TextKey, Remembered>;
+  readonly #cache: LRUCache<TextKey, Entry>;
   /**
    * The keys as they came, in lists for a turn each; some are there twice or no longer in the cache,
    * until the next look. Walking through the cache itself would hold up requests for half a second.
@@ -206,7 +209,7 @@ export class ProcessMemory {
   constructor({ bytesMax, ageMaxMs }: Pick<TextMemoryOptions, 'bytesMax' | 'ageMaxMs'>) {
     this.#ageMaxMs = ageMaxMs;
     // A unit of a string takes one byte or two.
-    const sizeCalculation = ({ translation }: Remembered): number => ENTRY_BYTES + 2 * translation.text.length;
+    const sizeCalculation = ({ translation }: Entry): number => ENTRY_BYTES + 2 * translation.text.length;
     this.#cache = new LRUCache({ maxSize: bytesMax, sizeCalculation });
   }
 
@@ -227,8 +230,8 @@ export class ProcessMemory {
   }
 
   /** A translation that is larger than the cache is not stored. */
-  set(key: TextKey, remembered: Remembered): void {
-    this.#cache.set(key, remembered);
+  set(key: TextKey, { teamId, translation, madeAtMs }: Remembered): void {
+    this.#cache.set(key, { teamId, translation, madeAtMs, lastLook: 0 });
     let list = this.#lists.at(-1);
     if (list === undefined || list.length >= LOOKED_AT_ONCE) this.#lists.push((list = []));
     list.push(key);

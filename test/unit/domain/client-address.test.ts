@@ -76,18 +76,17 @@ describe('the address of a client behind proxies that write Forwarded', () => {
 });
 
 test.each([
-  ['192.0.2.1', '192.0.2.1'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['::', '0:0:0:0::/64'],
-  ['::1:2:3:4:5:6', '0:0:1:2::/64'],
-  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
-  ['::1:2:3:4:192.0.2.1', '0:0:1:2::/64'],
-  ['', ''],
-])('%j counts as %j', (address, network) => {
-  expect(callerNetwork(address)).toBe(network);
+  ['192.0.2.1', '192.0.2.1', '192.0.2.2'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::', '2001:db8:1:3:3:4:5:6'],
+  ['2001:db8::1', '2001:db8:0:0:ffff::', '2001:db8:0:1::1'],
+  ['::1', '::', '0:0:0:1::1'],
+  ['::1:2:3:4:5:6', '0:0:1:2::', '::1:2:3:4:5'],
+  ['64:ff9b::192.0.2.1', '64:ff9b::192.0.2.2', '64:ff9b:0:1::192.0.2.1'],
+  ['::1:2:3:4:192.0.2.1', '0:0:1:2::', '::1:2:3:192.0.2.1'],
+  ['', '', '::'],
+])('%j is the same caller as %j, and another than %j', (address, same, other) => {
+  expect(callerNetwork(address)).toBe(callerNetwork(same));
+  expect(callerNetwork(address)).not.toBe(callerNetwork(other));
 });
 
 test.each<[string, Fields, boolean, typeof appended]>([
