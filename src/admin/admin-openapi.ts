@@ -2,8 +2,7 @@
 import { problems } from '../core/problem.ts';
 import { PROBLEM_HEADERS } from '../core/problem-writer.ts';
 import { openApi } from '../docs/openapi-writer.ts';
-import type { DescribedRoute, OpenApiNode } from '../docs/openapi-writer.ts';
-import { Type } from '../domain/typebox.ts';
+import type { OpenApiNode } from '../docs/openapi-writer.ts';
 import { ADMIN_PREFIX, ADMIN_ROUTES, REPLAYED } from './admin-routes.ts';
 import { changes, inPath } from './operation.ts';
 import type { AdminRoute } from './operation-http.ts';
@@ -25,9 +24,7 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
     errors: 'Every problem code.',
     docsUrl,
     serverUrl,
-    security: [{ token: [] }],
-    routes: ADMIN_ROUTES.map(describedAdminRoute),
-    shown: shownSchema,
+    operations: ADMIN_ROUTES.map((route) => [route.method, ADMIN_PREFIX + route.path, operationOf(route)]),
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token from the configuration.' } },
       schemas: { Problem: PROBLEM },
@@ -35,35 +32,39 @@ export function adminOpenApi({ serviceName, serverUrl, docsUrl }: AdminOpenApiOp
   });
 }
 
+function operationOf({ id, body, status, answer, query = {}, operation }: AdminRoute): OpenApiNode {
+  const { summary, listing } = operation;
+  const isChange = changes(operation);
+  const parameters = [
+    ...inPath(operation).map((name) => ({ name, in: 'path', required: true, schema: TEXT })),
+    ...Object.entries(query).map(([name, description]) => ({ name, in: 'query', description, schema: TEXT })),
+    ...(isChange ? [IDEMPOTENCY] : []),
+  ];
+  const answered = answer && { 'application/json': { schema: shown(answer) }, ...(listing?.file && { 'text/csv': { schema: TEXT } }) };
+  return {
+    operationId: id,
+    summary,
+    parameters: parameters.length === 0 ? undefined : parameters,
+    requestBody: body && { required: true, content: { 'application/json': { schema: shown(body) } } },
+    responses: {
+      [status]: {
+        description: summary,
+        headers: isChange ? { ...REPLAY, ...(answer === undefined ? REPLICATED : {}) } : undefined,
+        content: answered,
+      },
+      default: FAILURE,
+    },
+  };
+}
+
 /** Without what is for flags and fields. */
-function shownSchema(schema: object): OpenApiNode {
+function shown(schema: object): OpenApiNode {
   return JSON.parse(
     JSON.stringify(schema, (name, value: unknown) => (name === 'given' || name === 'is' ? undefined : value)),
   ) as OpenApiNode;
 }
 
-function describedAdminRoute(route: AdminRoute): DescribedRoute {
-  const { id, method, path, body, status, answer, query = {}, operation } = route;
-  const { summary, listing } = operation;
-  const text = Type.String();
-  const isChange = changes(operation);
-  return {
-    method,
-    path: ADMIN_PREFIX + path,
-    id,
-    summary,
-    authenticated: true,
-    parameters: [
-      ...inPath(operation).map((name) => ({ name, in: 'path' as const, required: true, schema: text })),
-      ...Object.entries(query).map(([name, description]) => ({ name, in: 'query' as const, description, schema: text })),
-      ...(isChange ? [IDEMPOTENCY] : []),
-    ],
-    body: body && { schema: body },
-    answer: { status, description: summary, schema: answer, otherType: listing?.file && 'text/csv' },
-    headers: isChange ? { ...REPLAY, ...(answer === undefined ? REPLICATED : {}) } : undefined,
-    failures: { default: FAILURE },
-  };
-}
+const TEXT = { type: 'string' };
 
 const PROBLEM = {
   type: 'object',
@@ -109,5 +110,5 @@ const IDEMPOTENCY = {
   in: 'header',
   description:
     'The same request of the same operator, repeated within a day at any gateway of the store, gets the first answer and changes nothing. Another request with it is a 400.',
-  schema: Type.String({ maxLength: 128 }),
-} as const;
+  schema: { type: 'string', maxLength: 128 },
+};

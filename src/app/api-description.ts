@@ -13,9 +13,6 @@ import { documentPages } from '../ops/ops-pages.ts';
 import { securityFields } from '../ops/ops-listener.ts';
 import type { Documented } from './route-rows.ts';
 
-/** The version in every path. */
-const API_VERSION = '1';
-
 /** Of the service with the plugins that have none, and by plugin. Opens neither store nor port. */
 export function describeApis(config: Config) {
   return withPlugins(config.plugins, (apis) => ({
@@ -46,7 +43,6 @@ export function apiOptions(
   const hasDocuments = config.documents !== undefined;
   return {
     serviceName: config.service.name,
-    version: API_VERSION,
     serverUrl,
     docsUrl,
     sourceLanguages: config.languages.sources.map(({ code }) => code),

@@ -1,26 +1,7 @@
-// Entries of the pages, and code samples with captions: JSON in colour, whole HTTP answers.
+// Code samples with captions: JSON in colour, whole HTTP answers, requests for a shell.
 import { STATUS_CODES } from 'node:http';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
-
-interface EntrySection {
-  /** Also its anchor. */
-  readonly id: string;
-  readonly title: Html | string;
-  /** `h3` by default. */
-  readonly level?: 2;
-  readonly content: Html;
-  readonly samples: Html | readonly Html[];
-}
-
-/** A section with its samples beside it. */
-export function entrySection({ id, title, level, content, samples }: EntrySection): Html {
-  const link = html`<a href="#${id}">${title}</a>`;
-  return html`<section id="${id}" class="entry" aria-labelledby="${id}-title">
-    <div>${level === 2 ? html`<h2 id="${id}-title">${link}</h2>` : html`<h3 id="${id}-title">${link}</h3>`} ${content}</div>
-    <div class="samples">${samples}</div>
-  </section>`;
-}
 
 export function sample(caption: string, code: Html): Html {
   return html`<figure>

@@ -1,14 +1,17 @@
 // /docs/errors: one anchor per code, to which problem `type` URIs point.
 import { anchorOf, problems, problemsWith } from '../core/problem.ts';
 import type { ProblemCode, ProblemKind } from '../core/problem.ts';
+import { ProblemWriter } from '../core/problem-writer.ts';
 import type { LoadedProblem } from '../ports/plugin-route.ts';
-import { answerSample, entrySection } from './code-sample.ts';
+import { answerSample } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
-import { exampleOf, headerExamples, HEADERS } from './openapi-schemas.ts';
+import { exampleOf, headers, REQUEST_ID } from './openapi-schemas.ts';
 import { codesOf } from './openapi-document.ts';
+import type { OpenApiOptions } from './openapi-document.ts';
 import { operationsOf } from './operations.ts';
-import { links, page } from './page.ts';
+import { entry, links, page } from './page.ts';
+import type { PageSection } from './page.ts';
 import { schemaTable, scrolledTable, rowOf } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
@@ -17,15 +20,6 @@ const BY_DASHBOARD = {
   meaning: `${problems.forbidden.meaning} On the dashboard: not signed in, no team selected, not a member, or the role is missing.`,
   advice: `${problems.forbidden.advice} On the dashboard, sign in with a role that may do this.`,
 };
-
-interface ErrorsPageOptions {
-  readonly serviceName: string;
-  readonly docsUrl: string;
-  readonly dashboardUrl?: string | undefined;
-  readonly hasDocuments?: boolean;
-  /** Codes that plugins add. */
-  readonly pluginApis?: { readonly problems: ReadonlyMap<string, LoadedProblem> };
-}
 
 /** A code as shown on the page. */
 interface CodeEntry {
@@ -36,13 +30,12 @@ interface CodeEntry {
 }
 
 /** The codes that this gateway, its plugins, or the operator's dashboard can answer. */
-function rowsOf(options: ErrorsPageOptions): readonly CodeEntry[] {
-  const { dashboardUrl, pluginApis } = options;
-  const own = problemsWith({ documents: true, dashboard: dashboardUrl !== undefined });
-  return [...own.map((code) => rowOfCode(code, options)), ...[...(pluginApis?.problems ?? [])].map(rowOfPlugin)];
+function rowsOf(options: OpenApiOptions): readonly CodeEntry[] {
+  const own = problemsWith({ documents: true, dashboard: options.dashboardUrl !== undefined });
+  return [...own.map((code) => rowOfCode(code, options)), ...[...options.pluginApis.problems].map(rowOfPlugin)];
 }
 
-function rowOfCode(code: ProblemCode, options: ErrorsPageOptions): CodeEntry {
+function rowOfCode(code: ProblemCode, options: OpenApiOptions): CodeEntry {
   const isOfDashboard = code === 'forbidden' && options.dashboardUrl !== undefined;
   const kind: ProblemKind = isOfDashboard ? { ...problems.forbidden, ...BY_DASHBOARD } : problems[code];
   return { code, kind, sentBy: sentBy(code, kind, options) };
@@ -52,30 +45,28 @@ function rowOfPlugin([code, { plugin, kind }]: readonly [string, LoadedProblem])
   return { code, kind, sentBy: html`<p class="soft">A code of the plugin <code>${plugin}</code>.</p>` };
 }
 
-export function errorsPage(options: ErrorsPageOptions): string {
+export function errorsPage(options: OpenApiOptions): string {
   const rows = rowsOf(options);
+  const all = html`<section id="all">
+    <h2><a href="#all">All codes</a></h2>
+    ${overview(rows)}
+  </section>`;
   return page({
     title: 'Errors',
     serviceName: options.serviceName,
     current: 'errors',
-    groups: [
-      { label: 'Start', sections: [{ anchor: 'all', label: 'All codes' }] },
-      { label: 'Codes', sections: rows.map(({ code, kind }) => ({ anchor: anchorOf(code), label: code, tag: statusTag(kind) })) },
-    ],
-    main: html`<h1>Errors</h1>
-      <p class="lede">
+    introduction: html`<p class="lede">
         Every failure is a 4xx or 5xx answer with the media type <code>application/problem+json</code> (RFC 9457). A failed request is never
         charged.
       </p>
       <p>
         <code>code</code> is the contract: its meaning never changes. <code>detail</code> is for people and may change at any time, so match
         on <code>code</code>. Treat unknown members as optional. When you contact support, give the <code>request_id</code>.
-      </p>
-      <section id="all">
-        <h2><a href="#all">All codes</a></h2>
-        ${overview(rows)}
-      </section>
-      ${rows.map((row) => entry(row, options))}`,
+      </p>`,
+    groups: [
+      { label: 'Start', sections: [{ id: 'all', label: 'All codes', content: all }] },
+      { label: 'Codes', sections: rows.map((row) => sectionOf(row, options)) },
+    ],
   });
 }
 
@@ -89,21 +80,23 @@ function overview(rows: readonly CodeEntry[]): Html {
   return scrolledTable('All codes', ['Code', 'Status', 'Try again?', 'When'], lines);
 }
 
-function entry(row: CodeEntry, options: ErrorsPageOptions): Html {
-  const { code, kind } = row;
+function sectionOf({ code, kind, sentBy: senders }: CodeEntry, options: OpenApiOptions): PageSection {
+  const known = headers(options);
   const members = Object.entries(kind.members).map(([name, { schema, optional }]): Row => ({
     ...rowOf(name, schema, schema.description),
     required: !optional,
   }));
-  const fields = kind.headers.map((name) => ({ ...rowOf(name, HEADERS[name]!.schema, HEADERS[name]!.description), required: true }));
-  return entrySection({
+  const fields = kind.headers.map((name): Row => ({ ...rowOf(name, known[name]!.schema, known[name]!.description), required: true }));
+  return entry({
     id: anchorOf(code),
+    label: code,
+    tag: statusTag(kind),
     title: html`<code>${code}</code>`,
     content: html`<p>${statusTag(kind)} ${kind.title}. ${prose(kind.meaning)}</p>
       <h4>Try again?</h4>
       <p>${retry(code, kind)} ${prose(kind.advice)}</p>
-      ${titledTable(code, 'Additional members', members)} ${titledTable(code, 'Response headers', fields)} ${row.sentBy}`,
-    samples: example(code, kind, options),
+      ${titledTable(code, 'Additional members', members)} ${titledTable(code, 'Response headers', fields)} ${senders}`,
+    samples: sampleOf(code, kind, options),
   });
 }
 
@@ -122,7 +115,7 @@ function retry(code: string, kind: ProblemKind): Html {
   return code === 'internal_error' ? html`<span class="once">Once.</span>` : html`<span class="yes">Yes.</span>`;
 }
 
-function sentBy(code: ProblemCode, { to }: ProblemKind, { dashboardUrl, hasDocuments = false }: ErrorsPageOptions): Html {
+function sentBy(code: ProblemCode, { to }: ProblemKind, { dashboardUrl, hasDocuments }: OpenApiOptions): Html {
   if (to === 'dashboard')
     return html`<p class="soft">Only <a href="${dashboardUrl}">the dashboard</a> answers this; no route of the API does.</p>`;
   if (to === 'unmatched') return html`<p class="soft">Answered before the key is checked.</p>`;
@@ -138,10 +131,9 @@ function sentBy(code: ProblemCode, { to }: ProblemKind, { dashboardUrl, hasDocum
     </ul>`;
 }
 
-function example(code: string, kind: ProblemKind, { serviceName, docsUrl }: ErrorsPageOptions): Html {
-  const { status, headers } = kind;
-  const values = headerExamples(serviceName, code);
-  const names = ['X-Request-Id', ...headers];
-  const shown = [['Content-Type', 'application/problem+json'] as const, ...names.map((name) => [name, values[name] ?? ''] as const)];
-  return answerSample('Example', status, shown, exampleOf(code, kind, docsUrl));
+/** As the gateway writes it. */
+function sampleOf(code: string, kind: ProblemKind, { serviceName, docsUrl }: OpenApiOptions): Html {
+  const written = new ProblemWriter(docsUrl, serviceName).render(exampleOf(code, kind), REQUEST_ID);
+  const fields = [['Content-Type', 'application/problem+json'], ['X-Request-Id', REQUEST_ID], ...written.headers] as const;
+  return answerSample('Example', written.status, fields, JSON.parse(written.body));
 }

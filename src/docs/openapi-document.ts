@@ -1,34 +1,33 @@
 // The OpenAPI documents of the service and of plugins, generated from the schemas that validate
 // requests and the registry of problems, so that they cannot drift.
 import { problems, problemsTo, problemsWith } from '../core/problem.ts';
-import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
+import type { ProblemCode, ProblemForm, ProblemKind } from '../core/problem.ts';
+import { ProblemWriter } from '../core/problem-writer.ts';
 import { routeName } from '../core/route.ts';
+import type { TSchema } from 'typebox';
 import { TAG_FIELD } from '../domain/request-tag.ts';
-import { Type } from '../domain/typebox.ts';
-import type { ApiDocument, DocHeaders, LoadedRoute, PluginApis, RouteDoc } from '../ports/plugin-route.ts';
+import type { DocExamples, DocHeaders, LoadedRoute, PluginApis, RouteDoc } from '../ports/plugin-route.ts';
 import {
+  bodySchemas,
+  declaredHeaders,
   exampleOf,
-  HEADERS,
   headers,
-  membersOfExample,
+  headersOfEveryAnswer,
   PROBLEM,
+  problemSchemas,
   refTo,
+  REQUEST_ID,
   schemaOfProblem,
-  securityOf,
   securitySchemesOf,
   shown,
-  bodySchemas,
-  headersOfEveryAnswer,
-  problemSchemas,
 } from './openapi-schemas.ts';
-import { openApi, plain } from './openapi-writer.ts';
-import type { DescribedRoute, OpenApiDocument, OpenApiNode } from './openapi-writer.ts';
+import { openApi } from './openapi-writer.ts';
+import type { PlacedOperation, OpenApiNode } from './openapi-writer.ts';
 import { DOCUMENT_TAGS, operationsOf, TAGS } from './operations.ts';
 import type { Operation } from './operations.ts';
 
 export interface OpenApiOptions {
   readonly serviceName: string;
-  readonly version: string;
   /** Where callers reach the service. */
   readonly serverUrl: string;
   /** Absolute URL that `/errors` is appended to. */
@@ -59,14 +58,15 @@ export function documentPath(plugin: string): string {
 }
 
 /** Of the service, with the routes of plugins without a document of their own. */
-export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
-  const { hasDocuments, pluginApis, serviceName, version, docsUrl, serverUrl } = options;
+export function openApiDocument(options: OpenApiOptions): OpenApiNode {
+  const { hasDocuments, pluginApis, serviceName, docsUrl, serverUrl } = options;
   const ofPlugins = pluginApis.routes.filter(({ plugin }) => !pluginApis.documents.has(plugin));
   const writer = new RouteWriter(options);
   const codes = problemsWith({ documents: hasDocuments });
   return openApi({
     title: `${serviceName} API`,
-    version,
+    // The version in every path.
+    version: '1',
     summary: 'Translate text between languages over HTTP with JSON bodies.',
     description:
       'Every failure is an RFC 9457 problem document with a stable `code`; never match on `detail`, and treat unknown members ' +
@@ -78,70 +78,56 @@ export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
       ...(hasDocuments ? DOCUMENT_TAGS : TAGS),
       ...Object.fromEntries(ofPlugins.map(({ plugin }) => [plugin, `Routes of the plugin ${plugin}.`])),
     },
-    security: securityOf(options),
-    routes: [
+    operations: [
       ...Object.entries(operationsOf(hasDocuments)).map(([name, operation]) => writer.own(name, operation)),
       ...ofPlugins.map((route) => writer.ofPlugin(route, docOf(route), route.plugin)),
     ],
     components: {
       schemas: { ...bodySchemas(options), ...problemSchemas(codes, docsUrl), ...(ofPlugins.length === 0 ? {} : { Failure: {} }) },
-      examples: Object.fromEntries(
-        codes.map((code) => [code, { summary: problems[code].title, value: exampleOf(code, problems[code], docsUrl) }]),
-      ),
+      examples: Object.fromEntries(codes.map((code) => [code, writer.example(code)])),
       headers: headers(options),
       securitySchemes: securitySchemesOf(options),
     },
-    shown,
   });
 }
 
 /** By plugin, in the order of the configuration. */
-export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiDocument> {
+export function pluginDocuments(options: OpenApiOptions): ReadonlyMap<string, OpenApiNode> {
   return new Map([...options.pluginApis.documents.keys()].map((plugin) => [plugin, pluginDocument(plugin, options)]));
 }
 
 /** Of a plugin with a document of its own. */
-export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiDocument {
-  const api = options.pluginApis.documents.get(plugin)!;
+export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApiNode {
+  const { title, version, summary, description, ...api } = options.pluginApis.documents.get(plugin)!;
   const routes = options.pluginApis.routes.filter((route) => route.plugin === plugin);
-  const tags = api.tags ?? { [plugin]: api.summary };
+  const tags = api.tags ?? { [plugin]: summary };
   const [firstTag] = Object.keys(tags);
   const writer = new RouteWriter(options, api.headers);
+  const operations = routes.map((route) => {
+    const doc = docOf(route);
+    return writer.ofPlugin(route, doc, doc.tag ?? firstTag);
+  });
   return openApi({
-    title: `${options.serviceName}: ${api.title}`,
-    version: api.version,
-    summary: api.summary,
-    description: api.description,
+    title: `${options.serviceName}: ${title}`,
+    version,
+    summary,
+    description,
     errors: 'Every problem of the service behind this API.',
     docsUrl: options.docsUrl,
     serverUrl: options.serverUrl,
     tags,
-    security: [...securityOf(options), ...(api.keyField === undefined ? [] : [{ keyField: [] }])],
-    routes: routes.map((route) => {
-      const doc = docOf(route);
-      return writer.ofPlugin(route, doc, doc.tag ?? firstTag!);
-    }),
+    operations,
     components: {
-      schemas: { Failure: api.failure === undefined ? PROBLEM : plain(api.failure) },
+      schemas: { Failure: api.failure === undefined ? PROBLEM : shown(api.failure) },
       headers: writer.usedHeaders(),
-      securitySchemes: { ...securitySchemesOf(options), ...keyFieldScheme(api) },
+      securitySchemes: { ...securitySchemesOf(options), ...(api.keyField !== undefined && { keyField: keyIn(api.keyField) }) },
     },
   });
 }
 
-function keyFieldScheme({ keyField }: ApiDocument): OpenApiNode {
-  if (keyField === undefined) return {};
-  const description = 'The key alone; ignored if it is also sent in another way.';
-  return { keyField: { type: 'apiKey', in: 'header', name: keyField, description } };
+function keyIn(name: string): OpenApiNode {
+  return { type: 'apiKey', in: 'header', name, description: 'The key alone; ignored if it is also sent in another way.' };
 }
-
-const TAG_PARAMETER = {
-  name: TAG_FIELD,
-  in: 'header',
-  description: 'Under which the request is counted in reports of usage: 1 to 100 printable ASCII characters without spaces.',
-  example: 'acme',
-  schema: Type.String(),
-} as const;
 
 /** For routes of plugins without a description. */
 const UNDECLARED: RouteDoc = {
@@ -162,69 +148,98 @@ function idOf({ plugin, method, path }: LoadedRoute): string {
   return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())).join('');
 }
 
-/** Every code of the registry that a route can answer, in the order of the registry. */
-export function codesOf({ authenticated, problems: named = [] }: RouteDoc, more: readonly ProblemCode[] = []): readonly ProblemCode[] {
-  const codes = new Set<string>([...problemsTo('everyone'), ...(authenticated ? problemsTo('keys') : []), ...more, ...named]);
-  return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
+/** Every code that a route can answer: of the registry in its order, then the plugin's. */
+export function codesOf({ authenticated, problems: named = [] }: RouteDoc, more: readonly ProblemCode[] = []): readonly string[] {
+  const all = [...problemsTo('everyone'), ...(authenticated ? problemsTo('keys') : []), ...more, ...named];
+  return [...Object.keys(problems).filter((code) => all.includes(code)), ...named.filter((code) => !(code in problems))];
 }
+
+const TAG_PARAMETER = {
+  name: TAG_FIELD,
+  in: 'header',
+  description: 'Under which the request is counted in reports of usage: 1 to 100 printable ASCII characters without spaces.',
+  example: 'acme',
+  schema: { type: 'string' },
+};
 
 /** How a route of a plugin reports failures, and whether it is refused under load. */
 type FailingRoute = Pick<LoadedRoute, 'steps' | 'problemForm'>;
 
-/** With all that can fail, by status: by names of the document, or as plugins answer. */
+/** Writes routes with all that can fail: by names of the document, or as a plugin answers. */
 class RouteWriter {
   readonly #options: OpenApiOptions;
+  readonly #problems: ProblemWriter;
   readonly #everywhere: readonly string[];
   readonly #known: OpenApiNode;
   readonly #used = new Set<string>();
 
   constructor(options: OpenApiOptions, everywhere: DocHeaders = {}) {
     this.#options = options;
+    this.#problems = new ProblemWriter(options.docsUrl, options.serviceName);
     this.#everywhere = [...headersOfEveryAnswer(options), ...Object.keys(everywhere)];
     this.#known = { ...declaredHeaders(everywhere), ...headers(options) };
   }
 
   /** `name` is its key in the table. */
-  own(name: string, operation: Operation): DescribedRoute {
+  own(name: string, operation: Operation): PlacedOperation {
     const [method = '', path = ''] = name.split(' ');
-    const { id, tag, authenticated } = operation;
-    const route = this.#route(method, path, operation);
-    return { ...route, id, tag, parameters: [...route.parameters, ...(authenticated ? [TAG_PARAMETER] : [])] };
+    return [method, path, this.#operation(path, operation, operation)];
   }
 
-  ofPlugin(route: LoadedRoute, doc: RouteDoc, tag: string): DescribedRoute {
-    return { ...this.#route(route.method, route.path, doc, route), id: idOf(route), tag };
+  ofPlugin(route: LoadedRoute, doc: RouteDoc, tag: string | undefined): PlacedOperation {
+    return [route.method, route.path, this.#operation(route.path, doc, { id: idOf(route), tag }, route)];
   }
 
   usedHeaders(): OpenApiNode {
     return Object.fromEntries(Object.entries(this.#known).filter(([name]) => this.#used.has(name)));
   }
 
-  #route(method: string, path: string, doc: RouteDoc, of?: FailingRoute): Omit<DescribedRoute, 'id'> {
-    const { summary, description, authenticated, parameter, moreParameters = [], query = [], body, answer, failures = {} } = doc;
-    const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
-    const named = (doc.problems ?? []).filter((code) => !(code in problems));
-    const codes = [...codesOf(doc, of?.steps.includes('shed') === true ? ['service_unavailable'] : []), ...named];
-    const byStatus = Map.groupBy(codes, (code) => of?.problemForm?.status(this.#problemOf(code)) ?? this.#kindOf(code).status);
-    const statuses = new Set([...byStatus.keys(), ...Object.keys(failures).map(Number)]);
-    const failed = Array.from(statuses, (status) => [status, this.#failure(byStatus.get(status) ?? [], of, failures[status])] as const);
+  /** A whole body, as the gateway would write it in this form. */
+  example(code: string, form?: ProblemForm): OpenApiNode {
+    const problem = exampleOf(code, this.#kindOf(code));
+    const { body } =
+      form === undefined ? this.#problems.render(problem, REQUEST_ID) : this.#problems.renderAs(form, problem, REQUEST_ID, '');
+    const isJson = form === undefined || form.contentType.includes('json');
+    return { summary: problem.kind.title, value: isJson ? (JSON.parse(body) as unknown) : body };
+  }
+
+  #operation(path: string, doc: RouteDoc, { id, tag }: Pick<Operation, 'id'> & Pick<RouteDoc, 'tag'>, of?: FailingRoute): OpenApiNode {
+    const { summary, description, authenticated, body, answer } = doc;
+    const parameters = [...parametersOf(path, doc), ...(of === undefined && authenticated ? [TAG_PARAMETER] : [])];
     return {
-      method,
-      path,
+      operationId: id,
+      tags: tag === undefined ? undefined : [tag],
       summary,
       description,
-      authenticated,
-      parameters: [
-        ...names.map((name, index) => {
-          return { name, in: 'path' as const, ...[parameter, ...moreParameters][index], required: true, schema: Type.String() };
-        }),
-        ...query.map((one) => ({ in: 'query' as const, required: false, ...one })),
-      ],
-      body,
-      answer,
-      headers: { ...this.#refs([]), ...declaredHeaders(answer.headers) },
-      failures: { ...Object.fromEntries(failed), default: this.#failure(problemsTo('unmatched'), of) },
+      security: authenticated ? undefined : [],
+      parameters: parameters.length === 0 ? undefined : parameters,
+      requestBody: body && {
+        description: body.description,
+        required: body.optional !== true,
+        content: contentOf(body.contentTypes ?? [JSON_TYPE], body, summary),
+      },
+      responses: {
+        [answer.status]: {
+          description: answer.description,
+          headers: { ...this.#refs([]), ...declaredHeaders(answer.headers) },
+          content: answer.schema && contentOf([answer.contentType ?? JSON_TYPE], answer, answer.description),
+        },
+        ...this.#failures(doc, of),
+        default: this.#failure(problemsTo('unmatched'), of),
+      },
     };
+  }
+
+  /** By status. */
+  #failures(doc: RouteDoc, of: FailingRoute | undefined): OpenApiNode {
+    const codes = codesOf(doc, of?.steps.includes('shed') === true ? ['service_unavailable'] : []);
+    const byStatus = Map.groupBy(codes, (code) => {
+      const kind = this.#kindOf(code);
+      return of?.problemForm?.status(exampleOf(code, kind)) ?? kind.status;
+    });
+    const { failures = {} } = doc;
+    const statuses = new Set([...byStatus.keys(), ...Object.keys(failures).map(Number)]);
+    return Object.fromEntries(Array.from(statuses, (status) => [status, this.#failure(byStatus.get(status) ?? [], of, failures[status])]));
   }
 
   #failure(codes: readonly string[], of: FailingRoute | undefined, words?: string): OpenApiNode {
@@ -237,29 +252,17 @@ class RouteWriter {
       content: {
         [of?.problemForm?.contentType ?? 'application/problem+json']: {
           schema: of === undefined ? own : refTo('schemas', 'Failure'),
-          examples: Object.fromEntries(codes.map((code) => [code, of === undefined ? refTo('examples', code) : this.#example(code, of)])),
+          examples: Object.fromEntries(
+            codes.map((code) => [code, of === undefined ? refTo('examples', code) : this.example(code, of.problemForm)]),
+          ),
         },
       },
     };
   }
 
-  /** A whole body, as the route would write it. */
-  #example(code: string, { problemForm }: FailingRoute): OpenApiNode {
-    const kind = this.#kindOf(code);
-    const document = exampleOf(code, kind, this.#options.docsUrl);
-    const body = problemForm?.body(this.#problemOf(code), document, '');
-    const value = body !== undefined && problemForm!.contentType.includes('json') ? (JSON.parse(body) as unknown) : (body ?? document);
-    return { summary: kind.title, value };
-  }
-
   /** A name that nobody declares is refused when the plugin is loaded. */
   #kindOf(code: string): ProblemKind {
     return this.#options.pluginApis.problems.get(code)?.kind ?? problems[code as ProblemCode];
-  }
-
-  #problemOf(code: string): Problem {
-    const kind = this.#kindOf(code);
-    return { code, kind, detail: kind.example ?? kind.meaning, fields: membersOfExample(kind.members), headers: [] };
   }
 
   #refs(own: readonly string[]): OpenApiNode {
@@ -269,11 +272,26 @@ class RouteWriter {
   }
 }
 
-/** Written where they are; one of every answer has only this value here. */
-function declaredHeaders(fields: DocHeaders = {}): OpenApiNode {
-  const written = Object.entries(fields).map(([name, { description, example }]) => {
-    const schema = { type: 'string', ...(HEADERS[name] === undefined ? {} : { const: example }) };
-    return [name, { description, required: true, schema, example }] as const;
-  });
-  return Object.fromEntries(written);
+/** Those of the path first, in its order. */
+function parametersOf(path: string, { parameter, moreParameters = [], query = [] }: RouteDoc): readonly OpenApiNode[] {
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
+  return [
+    ...names.map((name, index) => {
+      return { name, in: 'path', ...[parameter, ...moreParameters][index], required: true, schema: { type: 'string' } };
+    }),
+    ...query.map((one) => ({ in: 'query', required: false, ...one, schema: shown(one.schema) })),
+  ];
 }
+
+/** `words` are the summary of an example without a name. */
+function contentOf(
+  types: readonly string[],
+  { schema, example, examples = {} }: DocExamples & { readonly schema?: TSchema },
+  words: string,
+): OpenApiNode {
+  const all = example === undefined ? examples : { example: { summary: words, value: example }, ...examples };
+  const media = { schema: shown(schema!), ...(Object.keys(all).length === 0 ? {} : { examples: all }) };
+  return Object.fromEntries(types.map((type) => [type, media]));
+}
+
+const JSON_TYPE = 'application/json';

@@ -1,7 +1,8 @@
 // The components of OpenAPI documents: named schemas of bodies, answers and problems, response
 // headers, and ways to send a key.
 import { anchorOf, problems } from '../core/problem.ts';
-import type { ProblemCode, ProblemDocument, ProblemKind, ProblemMembers } from '../core/problem.ts';
+import type { HeaderList } from '../core/outcome.ts';
+import type { Problem, ProblemCode, ProblemKind } from '../core/problem.ts';
 import { PROBLEM_HEADERS } from '../core/problem-writer.ts';
 import type { TSchema } from 'typebox';
 import {
@@ -21,9 +22,12 @@ import {
 } from '../domain/answers.ts';
 import { GlossaryBody } from '../domain/glossary.ts';
 import { TranslateBody } from '../domain/translate-request.ts';
+import type { DocHeaders } from '../ports/plugin-route.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
 import type { OpenApiNode } from './openapi-writer.ts';
 
+/** The id of the request in every example. */
+export const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
 const ULID = { type: 'string', pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' } as const;
 
 /** Generated clients name their types after these. */
@@ -46,8 +50,7 @@ const NAMES: ReadonlyMap<unknown, string> = new Map<TSchema, string>([
 ]);
 
 export function bodySchemas({ sourceLanguages, targetLanguages }: OpenApiOptions): OpenApiNode {
-  const schemas: OpenApiNode = {};
-  for (const [schema, name] of NAMES) schemas[name] = definition(schema);
+  const schemas = Object.fromEntries(Array.from(NAMES, ([schema, name]) => [name, definition(schema)]));
   // Schemas for validation accept any string; the document lists this operator's codes.
   for (const body of [schemas['TranslateRequest'], schemas['GlossaryRequest']] as { properties: Record<string, OpenApiNode> }[]) {
     const { source_lang: source, target_lang: target } = body.properties;
@@ -132,21 +135,24 @@ interface Header {
   readonly schema: OpenApiNode;
   /** Whether every answer that lists it has it. */
   readonly required?: true;
+  readonly example: unknown;
 }
 
 const text = { type: 'string' };
 
-/** By name, in the order of the pages. */
-export const HEADERS: Readonly<Record<string, Header>> = {
-  'X-Request-Id': { description: 'The id of this request; the same as `request_id` in a problem.', schema: ULID, required: true },
-  'Cache-Control': { description: 'Answers must not be cached.', schema: { ...text, const: 'no-store' }, required: true },
-  // Numbers are required: each is listed by codes alone that always have it.
-  ...Object.fromEntries(
-    Object.entries(PROBLEM_HEADERS).map(([name, { description, type }]) => [
-      name,
-      type === 'integer' ? { description, schema: { type, minimum: 1 }, required: true } : { description, schema: text },
-    ]),
-  ),
+const OF_EVERY_ANSWER: Readonly<Record<string, Header>> = {
+  'X-Request-Id': {
+    description: 'The id of this request; the same as `request_id` in a problem.',
+    schema: ULID,
+    required: true,
+    example: REQUEST_ID,
+  },
+  'Cache-Control': {
+    description: 'Answers must not be cached.',
+    schema: { ...text, const: 'no-store' },
+    required: true,
+    example: 'no-store',
+  },
 };
 
 /** See draft-ietf-httpapi-ratelimit-headers; only if the operator has turned them on. */
@@ -155,30 +161,50 @@ const RATE_HEADERS: Readonly<Record<string, Header>> = {
     description:
       'The request rate of the team (`requests`), or of the key (`key-requests`) if less is left of that: `q` requests in any `w` seconds.',
     schema: text,
+    example: '"requests";q=50;w=1',
   },
-  RateLimit: { description: 'What is left of the rate: `r` requests within the next `t` seconds.', schema: text },
+  RateLimit: {
+    description: 'What is left of the rate: `r` requests within the next `t` seconds.',
+    schema: text,
+    example: '"requests";r=49;t=1',
+  },
 };
 
-export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): OpenApiNode {
-  const examples = headerExamples(serviceName);
-  const all = Object.entries(rateLimitHeaders ? { ...HEADERS, ...RATE_HEADERS } : HEADERS);
-  const numberOf = ({ schema }: Header, example = ''): unknown => (schema['type'] === 'integer' ? Number(example) : example);
-  return Object.fromEntries(all.map(([name, header]) => [name, { ...header, example: numberOf(header, examples[name]) }]));
+/** By name, in the order of the pages. */
+export function headers({ serviceName, rateLimitHeaders }: OpenApiOptions): Readonly<Record<string, Header>> {
+  const ofProblems = Object.entries(PROBLEM_HEADERS).map(([name, { description, type, valueOf }]): [string, Header] => {
+    const example = valueOf({ fields: { limit: 50 } }, serviceName) ?? 'POST';
+    // Numbers are required: each is listed by codes alone that always have it.
+    const isNumber = type === 'integer';
+    return [
+      name,
+      isNumber
+        ? { description, schema: { type, minimum: 1 }, required: true, example: Number(example) }
+        : { description, schema: text, example },
+    ];
+  });
+  return { ...OF_EVERY_ANSWER, ...Object.fromEntries(ofProblems), ...(rateLimitHeaders ? RATE_HEADERS : {}) };
 }
 
 /** Names of the headers that any answer may have. */
 export function headersOfEveryAnswer({ rateLimitHeaders }: OpenApiOptions): string[] {
-  return ['X-Request-Id', 'Cache-Control', ...(rateLimitHeaders ? Object.keys(RATE_HEADERS) : [])];
+  return Object.keys({ ...OF_EVERY_ANSWER, ...(rateLimitHeaders ? RATE_HEADERS : {}) });
+}
+
+/** Written where they are; one that answers have anyway has only this value here. */
+export function declaredHeaders(fields: DocHeaders = {}): Readonly<Record<string, Header>> {
+  const written = Object.entries(fields).map(([name, { description, example }]): [string, Header] => {
+    const isOurs = name in OF_EVERY_ANSWER || name in PROBLEM_HEADERS;
+    return [name, { description, required: true, schema: { ...text, ...(isOurs && { const: example }) }, example }];
+  });
+  return Object.fromEntries(written);
 }
 
 /** The ways in which a key can be sent in headers. */
-export function securityOf({ vendorNames }: OpenApiOptions): OpenApiNode[] {
-  return [{ bearer: [] }, ...vendorNames.map((name) => ({ [schemeName(name)]: [] }))];
-}
-
 export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode {
   const dedicated = vendorNames.map((name) => [
-    schemeName(name),
+    // Letters and digits only, because generators make identifiers of it.
+    name.replaceAll(/[^A-Za-z0-9]/g, ''),
     {
       type: 'apiKey',
       in: 'header',
@@ -197,35 +223,15 @@ export function securitySchemesOf({ vendorNames }: OpenApiOptions): OpenApiNode 
   };
 }
 
-/** Letters and digits only, because generators make identifiers of it. */
-function schemeName(vendorName: string): string {
-  return vendorName.replaceAll(/[^A-Za-z0-9]/g, '');
+/** A problem as a caller might get it, of a code that need not be in the registry. */
+export function exampleOf(code: string, kind: ProblemKind): Problem {
+  const { meaning, example: detail = meaning, members } = kind;
+  const examples = Object.entries(members).flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example] as const]));
+  return { code, kind, detail, fields: Object.fromEntries(examples), headers: BROUGHT[code] ?? [] };
 }
 
-const REQUEST_ID = '01KA6R2M7N4P6Q8S1T3V5W7X9Y';
-
-/** An example value for every response header of the problem that the reference names. */
-export function headerExamples(serviceName: string, code?: string): Readonly<Record<string, string>> {
-  return {
-    'X-Request-Id': REQUEST_ID,
-    'Cache-Control': 'no-store',
-    'Retry-After': code === 'rate_limited' ? '1' : '5',
-    'X-RateLimit-Limit': '50',
-    'RateLimit-Policy': '"requests";q=50;w=1',
-    RateLimit: '"requests";r=49;t=1',
-    'WWW-Authenticate': `Bearer realm="${serviceName}"`,
-    Allow: 'POST',
-  };
-}
-
-/** As a caller might get it, of a code that need not be in the registry. */
-export function exampleOf(code: string, kind: ProblemKind, docsUrl: string): ProblemDocument {
-  const { status, title, meaning, example: detail = meaning, members } = kind;
-  const type = `${docsUrl}/errors#${anchorOf(code)}`;
-  return { type, title, status, code, detail, request_id: REQUEST_ID, ...membersOfExample(members) };
-}
-
-/** Those that the example of their code has. */
-export function membersOfExample(members: ProblemKind['members']): ProblemMembers {
-  return Object.fromEntries(Object.entries(members).flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example]])));
-}
+/** The headers that the refusal brings, by code. */
+const BROUGHT: Readonly<Record<string, HeaderList>> = {
+  method_not_allowed: [['Allow', 'POST']],
+  rate_limited: [['Retry-After', '1']],
+};

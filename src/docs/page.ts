@@ -7,16 +7,49 @@ interface PageOptions {
   readonly title: string;
   readonly serviceName: string;
   readonly current: PageName;
-  /** Links of the page's own sections. */
+  readonly introduction: Html;
   readonly groups: readonly SectionGroup[];
-  readonly main: Html;
 }
 
 type PageName = 'reference' | 'errors';
 
+/** Sections under one heading, on the page and among its links. */
 export interface SectionGroup {
   readonly label: string;
-  readonly sections: readonly { readonly anchor: string; readonly label: string; readonly tag?: Html }[];
+  /** Above the sections. */
+  readonly heading?: Html;
+  readonly sections: readonly PageSection[];
+}
+
+export interface PageSection {
+  /** Its anchor. */
+  readonly id: string;
+  readonly label: string;
+  /** Before the label, in the link. */
+  readonly tag?: Html;
+  readonly content: Html;
+}
+
+/** A section with its samples beside it; its title is the label by default. */
+export function entry({ id, label, tag, title = label, level, content, samples }: Entry): PageSection {
+  const link = html`<a href="#${id}">${title}</a>`;
+  const heading = level === 2 ? html`<h2 id="${id}-title">${link}</h2>` : html`<h3 id="${id}-title">${link}</h3>`;
+  return {
+    id,
+    label,
+    tag,
+    content: html`<section id="${id}" class="entry" aria-labelledby="${id}-title">
+      <div>${heading} ${content}</div>
+      <div class="samples">${samples}</div>
+    </section>`,
+  };
+}
+
+interface Entry extends PageSection {
+  readonly title?: Html | string;
+  /** Of its heading; 3 by default. */
+  readonly level?: 2;
+  readonly samples: Html | readonly Html[];
 }
 
 /** Relative, because a proxy may serve the pages below its own path. */
@@ -43,7 +76,7 @@ export const PAGE_SECURITY = [
 const style = new Html(`<style>${STYLE}</style>`);
 const script = new Html(`<script>${SCRIPT}</script>`);
 
-export function page({ title, serviceName, current, groups, main }: PageOptions): string {
+export function page({ title, serviceName, current, introduction, groups }: PageOptions): string {
   const to = links[current];
   const mark = (name: PageName): Html | undefined => (current === name ? html` aria-current="page"` : undefined);
   return html`<!doctype html>
@@ -66,18 +99,21 @@ export function page({ title, serviceName, current, groups, main }: PageOptions)
           </nav>
         </header>
         <div class="columns">
-          <nav class="sections" aria-label="On this page">${groups.map((group) => sectionGroup(group))}</nav>
-          <main id="main">${main}</main>
+          <nav class="sections" aria-label="On this page">${groups.map(linksTo)}</nav>
+          <main id="main">
+            <h1>${title}</h1>
+            ${introduction} ${groups.map(({ heading, sections }) => html`${heading} ${sections.map(({ content }) => content)}`)}
+          </main>
         </div>
         ${script}
       </body>
     </html> `.text;
 }
 
-function sectionGroup({ label, sections }: SectionGroup): Html {
-  return html`<p>${label}</p>
+function linksTo({ label: name, sections }: SectionGroup): Html {
+  return html`<p>${name}</p>
     <ul>
-      ${sections.map(({ anchor, label: name, tag }) => html`<li><a href="#${anchor}">${tag}${name}</a></li>`)}
+      ${sections.map(({ id, label, tag }) => html`<li><a href="#${id}">${tag}${label}</a></li>`)}
     </ul>`;
 }
 

@@ -1,24 +1,57 @@
 // /docs: the API reference, rendered from the OpenAPI documents that callers can download.
 import { anchorOf, problems } from '../core/problem.ts';
-import { answerSample, curlSample, entrySection, quoted, sample } from './code-sample.ts';
+import type { SchemaNode } from '../domain/option-schema.ts';
+import type { DocExamples } from '../ports/plugin-route.ts';
+import { answerSample, curlSample, quoted, sample } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
 import { documentPath, openApiDocument, pluginDocuments } from './openapi-document.ts';
 import type { OpenApiOptions } from './openapi-document.ts';
-import type { Content, Examples, OpenApiDocument, OperationObject, ParameterObject } from './openapi-writer.ts';
-import { links, page } from './page.ts';
-import type { SectionGroup } from './page.ts';
+import type { OpenApiNode } from './openapi-writer.ts';
+import { entry, links, page } from './page.ts';
+import type { PageSection, SectionGroup } from './page.ts';
 import { rowsOf, schemaTable, table, rowOf } from './schema-table.ts';
 import type { Row } from './schema-table.ts';
 
-/** Operations under one heading. */
-interface Group {
-  readonly title: string;
-  readonly introduction: Html;
-  readonly entries: readonly Entry[];
+/** What the page reads of a document whose references are resolved. */
+interface OpenApiDocument {
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags?: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
 }
 
-interface Entry {
+interface OperationObject {
+  readonly operationId: string;
+  readonly tags?: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  /** Empty if no key is needed. */
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+interface ParameterObject extends DocExamples {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema: SchemaNode;
+}
+
+interface ResponseObject {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, { readonly example?: unknown }>>;
+  readonly content?: Content;
+}
+
+/** By media type. */
+type Content = Readonly<Record<string, Media>>;
+type Media = { readonly schema: SchemaNode } & Pick<DocExamples, 'examples'>;
+
+/** An operation with its address. */
+interface ShownOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: OperationObject;
@@ -32,30 +65,37 @@ const BODY_LINE_MAX = 60;
 export function referencePage(options: OpenApiOptions): string {
   const service = dereferenced(openApiDocument(options));
   const serverUrl = service.servers[0]!.url;
-  const groups = [
-    ...groupsOf(service),
-    ...[...pluginDocuments(options)].map(([plugin, document]) => groupOfPlugin(plugin, dereferenced(document), options)),
-  ];
   const known = new Set([...Object.keys(problems), ...options.pluginApis.problems.keys()]);
+  const group = (label: string, words: Html, routes: readonly ShownOperation[], more: readonly PageSection[] = []): SectionGroup => ({
+    label,
+    heading: html`<h2>${label}</h2>
+      <p class="soft">${words}</p>`,
+    sections: [...routes.map((route) => sectionOf(route, serverUrl, known)), ...more],
+  });
+  const routes = routesOf(service);
   return page({
     title: 'API reference',
     serviceName: options.serviceName,
     current: 'reference',
-    groups: [START, ...groups.map(contentsOf)],
-    main: html`<h1>API reference</h1>
-      <p class="lede">Translate text between languages over HTTP with JSON bodies.</p>
-      ${gettingStarted(serverUrl)} ${authentication(options)} ${answers()}
-      ${groups.map(
-        ({ title, introduction, entries }) =>
-          html`<h2>${title}</h2>
-            <p class="soft">${introduction}</p>
-            ${entries.map((entry) => entryOf(entry, serverUrl, known))} ${title === 'Languages' ? codes(options) : undefined}`,
-      )}`,
+    introduction: html`<p class="lede">Translate text between languages over HTTP with JSON bodies.</p>`,
+    groups: [
+      { label: 'Start', sections: [gettingStarted(serverUrl), authentication(options), answers()] },
+      ...(service.tags ?? []).map(({ name, description }) => {
+        const tagged = routes.filter(({ operation }) => operation.tags?.includes(name));
+        return group(name, html`${description}`, tagged, name === 'Languages' ? [codes(options)] : []);
+      }),
+      ...[...pluginDocuments(options)].map(([plugin, document]) => {
+        // Relative, like all links of the pages.
+        const link = html`<a href="${documentPath(plugin).slice(1)}">OpenAPI of ${plugin}</a>`;
+        const words = html`${options.pluginApis.documents.get(plugin)!.summary} For client generators: ${link}.`;
+        return group(plugin, words, routesOf(dereferenced(document)));
+      }),
+    ],
   });
 }
 
 /** A copy in which what a reference names stands in its place. */
-function dereferenced(document: OpenApiDocument): OpenApiDocument {
+function dereferenced(document: OpenApiNode): OpenApiDocument {
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);
     if (typeof value !== 'object' || value === null) return value;
@@ -71,38 +111,10 @@ function dereferenced(document: OpenApiDocument): OpenApiDocument {
   return copy(document) as OpenApiDocument;
 }
 
-function entriesOf({ paths }: OpenApiDocument): readonly Entry[] {
+function routesOf({ paths }: OpenApiDocument): readonly ShownOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
-}
-
-function groupsOf(document: OpenApiDocument): readonly Group[] {
-  const entries = entriesOf(document);
-  return (document.tags ?? []).map(({ name, description }) => ({
-    title: name,
-    introduction: html`${description}`,
-    entries: entries.filter(({ operation }) => operation.tags?.includes(name)),
-  }));
-}
-
-/** The addresses are relative, like all links of the pages. */
-function groupOfPlugin(plugin: string, document: OpenApiDocument, { pluginApis }: OpenApiOptions): Group {
-  const { summary } = pluginApis.documents.get(plugin)!;
-  const introduction = html`${summary} For client generators: <a href="${documentPath(plugin).slice(1)}">OpenAPI of ${plugin}</a>.`;
-  return { title: plugin, introduction, entries: entriesOf(document) };
-}
-
-/** Aligns labels with those that have a method in front. */
-const NO_TAG = html`<span class="tag"></span>`;
-
-function contentsOf({ title, entries }: Group): SectionGroup {
-  const sections = entries.map(({ method, operation: { operationId, summary } }) => ({
-    anchor: operationId,
-    label: summary,
-    tag: methodTag(method),
-  }));
-  return { label: title, sections: title === 'Languages' ? [...sections, { anchor: 'codes', label: 'Codes', tag: NO_TAG }] : sections };
 }
 
 function methodTag(method: string): Html {
@@ -110,9 +122,9 @@ function methodTag(method: string): Html {
 }
 
 /** A route: purpose, input, answers, a request to paste, and what it can fail with. */
-function entryOf(entry: Entry, serverUrl: string, known: ReadonlySet<string>): Html {
-  const { operationId: id, summary, description = '', security, parameters = [], requestBody, responses } = entry.operation;
-  const [status, answer] = answerOf(entry.operation);
+function sectionOf(route: ShownOperation, serverUrl: string, known: ReadonlySet<string>): PageSection {
+  const { operationId: id, summary, description, security, parameters = [], requestBody, responses } = route.operation;
+  const [status, answer] = answerOf(route.operation);
   const titled = (title: string, rows: readonly Row[]): Html | undefined =>
     rows.length === 0
       ? undefined
@@ -121,10 +133,11 @@ function entryOf(entry: Entry, serverUrl: string, known: ReadonlySet<string>): H
   const rowsIn = (place: ParameterObject['in']): readonly Row[] => parameters.filter((one) => one.in === place).map(parameterRow);
   const inAnswer = contentRows(answer.content);
   const failures = Object.entries(responses).filter(([key]) => key !== status && key !== 'default');
-  return entrySection({
+  return entry({
     id,
-    title: summary,
-    content: html`<p>${methodTag(entry.method)} <code>${entry.path}</code></p>
+    label: summary,
+    tag: methodTag(route.method),
+    content: html`<p>${methodTag(route.method)} <code>${route.path}</code></p>
       <p>${prose(description)}</p>
       ${security?.length === 0 ? html`<p class="soft">Needs no key.</p>` : undefined} ${titled('In the path', rowsIn('path'))}
       ${titled('In the query', rowsIn('query'))} ${titled('In the body', contentRows(requestBody?.content))}
@@ -139,11 +152,11 @@ function entryOf(entry: Entry, serverUrl: string, known: ReadonlySet<string>): H
               <dd>${codeLinks(content, known)} ${words.startsWith('`') ? undefined : prose(words)}</dd>`,
         )}
       </dl>`,
-    samples: samplesOf(entry, serverUrl),
+    samples: samplesOf(route, serverUrl),
   });
 }
 
-function answerOf({ responses }: OperationObject): [string, OperationObject['responses'][string]] {
+function answerOf({ responses }: OperationObject): readonly [status: string, answer: ResponseObject] {
   return Object.entries(responses).find(([key]) => key.startsWith('2'))!;
 }
 
@@ -151,7 +164,7 @@ function parameterRow({ name, schema, description = 'Part of the path.', require
   return { ...rowOf(name, schema, description), required };
 }
 
-function mediaOf(content: Content = {}): readonly [type: string, media: Content[string]] | undefined {
+function mediaOf(content: Content = {}): readonly [type: string, media: Media] | undefined {
   return Object.entries(content)[0];
 }
 
@@ -167,10 +180,10 @@ function codeLinks(content: Content | undefined, known: ReadonlySet<string>): Ht
 }
 
 /** For each example of the input, with the answer of its name, and the other examples. */
-function samplesOf(entry: Entry, serverUrl: string): readonly Html[] {
-  const { parameters = [], requestBody } = entry.operation;
+function samplesOf(route: ShownOperation, serverUrl: string): readonly Html[] {
+  const { parameters = [], requestBody } = route.operation;
   const inputs = namedExamples([mediaOf(requestBody?.content)?.[1], ...parameters]);
-  const [status, { content, headers = {} }] = answerOf(entry.operation);
+  const [status, { content, headers }] = answerOf(route.operation);
   const media = mediaOf(content);
   const outputs = namedExamples([media?.[1]]);
   const fields = Object.entries(headers).flatMap(([name, { example }]) =>
@@ -180,7 +193,7 @@ function samplesOf(entry: Entry, serverUrl: string): readonly Html[] {
   const answersOf = (isShown: (output: NamedExample) => boolean): readonly Html[] =>
     outputs.filter(isShown).map(({ caption, value }) => answerSample(`Answer${caption}`, Number(status), head, value));
   const requests = inputs.flatMap(({ caption, name }) => [
-    requestOf(entry, serverUrl, `Request${caption}`, name),
+    requestOf(route, serverUrl, `Request${caption}`, name),
     ...answersOf((output) => output.name === name),
   ]);
   return [...requests, ...answersOf(({ name }) => !inputs.some((input) => input.name === name))];
@@ -194,7 +207,7 @@ interface NamedExample {
 }
 
 /** One without a name if there are no more; never empty. */
-function namedExamples(from: readonly ({ readonly examples?: Examples } | undefined)[]): readonly NamedExample[] {
+function namedExamples(from: readonly (Pick<DocExamples, 'examples'> | undefined)[]): readonly NamedExample[] {
   const all = new Map(from.flatMap((one) => Object.entries(one?.examples ?? {})));
   const [first] = all;
   if (first === undefined) return [{ caption: '', name: undefined, value: undefined }];
@@ -203,14 +216,11 @@ function namedExamples(from: readonly ({ readonly examples?: Examples } | undefi
 }
 
 /** The example of that name; without one the first that there is. */
-function exampleOf(
-  { example, examples = {} }: { readonly example?: unknown; readonly examples?: Examples },
-  name: string | undefined,
-): unknown {
+function exampleOf({ example, examples = {} }: DocExamples, name: string | undefined): unknown {
   return example ?? (examples[name ?? ''] ?? Object.values(examples)[0])?.value;
 }
 
-function requestOf({ method, path, operation }: Entry, serverUrl: string, caption: string, name: string | undefined): Html {
+function requestOf({ method, path, operation }: ShownOperation, serverUrl: string, caption: string, name: string | undefined): Html {
   const { parameters = [], requestBody, security } = operation;
   const media = mediaOf(requestBody?.content);
   const query = parameters.filter(
@@ -247,19 +257,10 @@ function bodyText(value: unknown): string {
   return line.length > BODY_LINE_MAX ? JSON.stringify(value, null, 2).replaceAll('\n', '\n  ') : line;
 }
 
-const START: SectionGroup = {
-  label: 'Start',
-  sections: [
-    { anchor: 'start', label: 'Getting started' },
-    { anchor: 'authentication', label: 'Authentication' },
-    { anchor: 'answers', label: 'Answers and failures' },
-  ],
-};
-
-function gettingStarted(serverUrl: string): Html {
-  return entrySection({
+function gettingStarted(serverUrl: string): PageSection {
+  return entry({
     id: 'start',
-    title: 'Getting started',
+    label: 'Getting started',
     level: 2,
     content: html`<p>
         You need a key from the operator of this service. Set it once in your shell; then you can paste every request on this page as it is.
@@ -269,11 +270,11 @@ function gettingStarted(serverUrl: string): Html {
   });
 }
 
-function authentication({ vendorNames }: OpenApiOptions): Html {
+function authentication({ vendorNames }: OpenApiOptions): PageSection {
   const forms = ['Authorization: Bearer <key>', ...vendorNames.flatMap((name) => [`Authorization: ${name} <key>`, `${name}: <key>`])];
-  return entrySection({
+  return entry({
     id: 'authentication',
-    title: 'Authentication',
+    label: 'Authentication',
     level: 2,
     content: html`<p>
         Send your key with every request: <code>la_live_</code> or <code>la_test_</code>, followed by 40 letters or digits. All the forms
@@ -287,10 +288,10 @@ function authentication({ vendorNames }: OpenApiOptions): Html {
   });
 }
 
-function answers(): Html {
-  return entrySection({
+function answers(): PageSection {
+  return entry({
     id: 'answers',
-    title: 'Answers and failures',
+    label: 'Answers and failures',
     level: 2,
     content: html`<p>
         Every answer has an <code>X-Request-Id</code>; give it when you contact support. Every failure is a
@@ -308,8 +309,8 @@ const RETRIES = [
   ['other 4xx', html`<span class="no">No.</span> Unchanged, it would fail again.`],
 ] as const;
 
-function codes({ sourceLanguages, targetLanguages }: OpenApiOptions): Html {
-  return html`<section id="codes" class="entry" aria-labelledby="codes-title">
+function codes({ sourceLanguages, targetLanguages }: OpenApiOptions): PageSection {
+  const content = html`<section id="codes" class="entry" aria-labelledby="codes-title">
     <div>
       <h3 id="codes-title"><a href="#codes">Codes</a></h3>
       <p>
@@ -324,6 +325,8 @@ function codes({ sourceLanguages, targetLanguages }: OpenApiOptions): Html {
       ${chips(targetLanguages)}
     </div>
   </section>`;
+  // Without a method: aligned with those that have one.
+  return { id: 'codes', label: 'Codes', tag: html`<span class="tag"></span>`, content };
 }
 
 function chips(list: readonly string[]): Html {

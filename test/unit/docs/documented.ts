@@ -6,6 +6,7 @@ import formats from 'ajv-formats';
 interface Header {
   readonly required?: boolean;
   readonly schema: { readonly type: string };
+  readonly example?: unknown;
 }
 
 interface DocumentedResponse {

@@ -11,7 +11,6 @@ import { ROUTES } from '../../../config/examples/small-api.ts';
 
 const OPTIONS: OpenApiOptions = {
   serviceName: 'acme',
-  version: '1',
   serverUrl: 'https://0.0.0.0:8443',
   docsUrl: 'https://docs.acme.test/lingate',
   sourceLanguages: ['DE', 'EN', 'ES', 'FR'],

@@ -10,7 +10,6 @@ import { judgeGlossaryBody } from '../../../src/domain/glossary.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { judgeTranslateBody } from '../../../src/domain/translate-request.ts';
 import { operations } from '../../../src/docs/operations.ts';
-import { exampleOf, headerExamples } from '../../../src/docs/openapi-schemas.ts';
 import { Documented } from './documented.ts';
 import type { OpenApi } from './documented.ts';
 import { draws } from '../../support/seed.ts';
@@ -46,13 +45,10 @@ describe('problems', () => {
     expect(described.toSorted()).toEqual(problemsWith({}).toSorted());
   });
 
-  test('every response field has an example, and no example a member without a value', () => {
+  test('every response field has an example', () => {
+    const { headers } = documented.document.components;
     const fields = codes.flatMap((code) => problems[code].headers);
-    expect(fields.filter((name) => headerExamples('lingate')[name] === undefined)).toEqual([]);
-    for (const code of codes) {
-      const example = exampleOf(code, problems[code], 'http://127.0.0.1/docs');
-      expect(Object.values(example)).not.toContain(undefined);
-    }
+    expect(fields.filter((name) => headers[name]?.example === undefined)).toEqual([]);
   });
 });
 
