@@ -74,6 +74,12 @@ export async function answering<T>(work: () => Promise<T>): Promise<T | StoreUna
   }
 }
 
+/** A port of methods that throw what the store does not answer: theirs return it. */
+export function answeringAll<Port extends object>(methods: Port): Port {
+  const all = Object.entries(methods) as [name: string, method: (...args: unknown[]) => Promise<unknown>][];
+  return Object.fromEntries(all.map(([name, method]) => [name, (...args: unknown[]) => answering(() => method(...args))])) as Port;
+}
+
 /** `shown` contains no credentials. */
 export function halfWritten(shown: string): StoreError {
   return new StoreError(

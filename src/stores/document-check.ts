@@ -1,6 +1,5 @@
 // Checks what a store has of documents: records, files, positions in the queue, sums, and what is reserved; and says how each fault is
 // mended.
-import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, answering, isUnavailable } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentFolder, DocumentRecord } from '../ports/documents.ts';
@@ -8,6 +7,7 @@ import type { Ledger, Resolution } from '../ports/ledger.ts';
 import type { StoreFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { bytesOf, DOCUMENTS, fileIdsOf, QUEUE, readOfTeam, sumOf, teamDocuments, DOCUMENT_TOTALS } from './records/document-record.ts';
 import type { RecordDocuments } from './records/record-documents.ts';
+import { Group } from './records/json-table.ts';
 import { recordsOf } from './records/record-tables.ts';
 import type { WholeStore } from './whole-store.ts';
 
@@ -84,7 +84,7 @@ export async function judgeDocuments(look: Look, account: WholeAccount, report: 
   const found: Found = (detail, mend) => report({ what: 'document', teamId, detail, mend });
   const documents = [...recordsOf(account, 'documents').values()].map((text) => DOCUMENTS.read(text));
   const ids = documents.map(({ documentId }) => documentId);
-  const queued = ids.length === 0 ? [] : answered(await look.reader.store.records.read(SHARED_RECORDS, QUEUE.names(ids)));
+  const queued = ids.length === 0 ? [] : await look.reader.shared.read(QUEUE.names(ids));
   let bytes = 0;
   for (const [i, document] of documents.entries()) bytes += await judgeDocument(look, document, queued[i], found);
   const [recorded, counted] = [readOfTeam(recordsOf(account, 'totals').get(DOCUMENT_TOTALS.id)), teamDocuments(documents)];
@@ -124,23 +124,22 @@ async function judgeDocument({ reader, folder }: Look, document: DocumentRecord,
 
 /** What is of no team: the queue, its sum, and a directory. */
 export async function judgeQueue({ reader, folder, nowMs }: Look, report: ReportFault): Promise<void> {
-  const { records } = reader.store;
+  const { shared, store } = reader;
   const found: Found = (detail, mend) => report({ what: 'document', detail, mend });
-  const hasRecord = async (documentId: string) => answered(await records.groupOf(DOCUMENTS.name(documentId))) !== undefined;
-  const all = await reader.records(SHARED_RECORDS, 'documents');
-  const queue = [...all].map(([documentId, text]) => ({ documentId, ...QUEUE.read(text) }));
-  const sum = sumOf(queue.map(({ bytes }) => bytes));
-  const counted = Number((await reader.records(SHARED_RECORDS, 'totals')).get(DOCUMENT_TOTALS.id) ?? 0);
+  const hasRecord = async (documentId: string) => answered(await store.records.groupOf(DOCUMENTS.name(documentId))) !== undefined;
+  const queue = new Map(await QUEUE.list(shared));
+  const sum = sumOf([...queue.values()].map(({ bytes }) => bytes));
+  const counted = Number((await shared.list('totals')).get(DOCUMENT_TOTALS.id) ?? 0);
   if (sum !== counted)
     found(`the files of all documents are counted with ${counted} bytes, but have ${sum}`, {
       line: 'the bytes of all documents are added up again',
       run: ({ documents }) => documents.recountBytes(),
     });
-  for (const { documentId, teamId, dueMs } of queue)
-    if (dueMs <= nowMs - CREATION_MS_MAX && !(await reader.records(teamId, 'documents')).has(documentId))
+  for (const [documentId, { teamId, dueMs }] of queue)
+    if (dueMs <= nowMs - CREATION_MS_MAX && !(await new Group(store.records, teamId).list('documents')).has(documentId))
       found(`document ${documentId} is in the queue, but does not exist`, removal(teamId, documentId));
   for (const documentId of (await folder?.list()) ?? [])
-    if (!all.has(documentId) && !(await hasRecord(documentId)))
+    if (!queue.has(documentId) && !(await hasRecord(documentId)))
       found(`there are files of document ${documentId}, which does not exist`, {
         line: `the files of document ${documentId} are removed`,
         run: async () => folder?.removeAll(documentId).then(() => undefined),

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { wholeObject } from '../domain/entries-text.ts';
 import { RATE_WINDOW_MS } from '../domain/reservation.ts';
-import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, StoreError } from '../domain/store-unavailable.ts';
 import type { NewBlob, RecordName } from '../ports/record-space.ts';
 import type { EndedPeriod } from '../ports/usage-history.ts';
@@ -73,15 +72,15 @@ export async function copyStore(source: WholeStore, target: WholeStore, { onProg
     );
   }
   await stillAlone();
-  await target.share(UNMARKED);
+  await target.shared.write(UNMARKED);
   return expected;
 }
 
 /** What belongs to no team, and the audit. */
 async function copyShared(source: WholeStore, target: WholeStore): Promise<void> {
   for (const table of COPIED_SHARED_TABLES) {
-    if (isIndex(table)) for await (const id of source.ids(table)) await target.share({ index: [{ index: table, id }] });
-    else for (const [id, value] of await source.records(SHARED_RECORDS, table)) await target.share({ put: [{ table, id, value }] });
+    if (isIndex(table)) for await (const id of source.ids(table)) await target.shared.write({ index: [{ index: table, id }] });
+    else for (const [id, value] of await source.shared.list(table)) await target.shared.write({ put: [{ table, id, value }] });
   }
   for await (const entry of source.audit()) answered(await target.store.audit.restore([entry]));
 }
@@ -108,7 +107,7 @@ async function tallied(store: WholeStore, onTeam: OnTeam): Promise<StoreTally> {
     counts.auditEntries++;
     fold(createHash('sha256').update(canonical(entry)));
   }
-  const events = await store.records(SHARED_RECORDS, 'events');
+  const events = await store.shared.list('events');
   counts.events = events.size;
   for (const event of events) fold(createHash('sha256').update(canonical(event)));
   return { ...counts, fingerprint: print.toString('hex') };

@@ -1,13 +1,13 @@
 // A store as a whole, over its accounts, records and audit: opened for the check, and as both ends of a copy.
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
-import { SHARED_RECORDS } from '../domain/shared-records.ts';
 import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 import type { WholeStoreParts } from '../ports/plugin.ts';
-import type { GroupChange, RecordIndex, RecordTable } from '../ports/record-space.ts';
+import type { RecordIndex } from '../ports/record-space.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { assertUnmarked, isMarked, MARKED } from './records/copy-mark.ts';
 import { eventOfRecord, EVENTS } from './records/event-record.ts';
+import { Group } from './records/json-table.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 
 const PAGE = 500;
@@ -20,13 +20,13 @@ type OwnCheck = (report: ReportFinding) => void | Promise<void>;
 
 export class WholeStore {
   readonly store: WholeStoreParts;
+  readonly shared: Group;
   readonly #ownCheck: OwnCheck | undefined;
   /** Rejects with a `StoreError` if a gateway has started to serve from it since it was opened. */
   stillAlone = (): Promise<void> => Promise.resolve();
 
   constructor(store: WholeStoreParts, ownCheck?: OwnCheck) {
-    this.store = store;
-    this.#ownCheck = ownCheck;
+    [this.store, this.shared, this.#ownCheck] = [store, new Group(store.records), ownCheck];
   }
 
   /** In order of creation, also deleted teams of which usage is left. One that cannot be read is reported and skipped. */
@@ -68,14 +68,10 @@ export class WholeStore {
     return answered(await this.store.records.readBlob(teamId, dictionaryId));
   }
 
-  async records(group: string, table: RecordTable): Promise<ReadonlyMap<string, string>> {
-    return answered(await this.store.records.list(group, table));
-  }
-
   /** Of an index of the shared records. */
   async *ids(index: RecordIndex): AsyncGenerator<string> {
     for (let from = ''; ;) {
-      const ids = answered(await this.store.records.page(SHARED_RECORDS, { index, from, below: '~', limit: PAGE }));
+      const ids = await this.shared.page({ index, from, below: '~', limit: PAGE });
       yield* ids;
       if (ids.length < PAGE) return;
       // The next id that there can be.
@@ -92,34 +88,26 @@ export class WholeStore {
     }
   }
 
-  async share(change: Omit<GroupChange<void>, 'result'>): Promise<void> {
-    answered(await this.store.records.change(SHARED_RECORDS, [], () => ({ ...change, result: undefined })));
-  }
-
   /** The store's present time. */
   async nowMs(): Promise<number> {
-    return answered(await this.store.records.change(SHARED_RECORDS, [], (_, { nowMs }) => ({ result: nowMs })))!;
+    return (await this.shared.head())!.nowMs;
   }
 
   /** What is specific to the store's kind, and events that would never be sent. */
   async structure(report: ReportFinding): Promise<void> {
     await this.#ownCheck?.(report);
-    for (const name of await this.#eventsNotDue()) {
+    const events = await EVENTS.list(this.shared);
+    const due = new Set<string>();
+    for await (const id of this.ids('events_by_due')) due.add(id);
+    for (const [name, event] of events) {
       const { id, teamId } = eventOfRecord(name);
-      report({ what: 'event', teamId, detail: `event ${id} is stored, but will never be sent` });
+      if (!EVENTS.entries(name, event).every((one) => due.has(one.id)))
+        report({ what: 'event', teamId, detail: `event ${id} is stored, but will never be sent` });
     }
   }
 
   async close(): Promise<void> {
     await this.store.close();
-  }
-
-  /** The ids of their records. */
-  async #eventsNotDue(): Promise<string[]> {
-    const events = await this.records(SHARED_RECORDS, 'events');
-    const listed = new Set<string>();
-    for await (const id of this.ids('events_by_due')) listed.add(id);
-    return [...events].flatMap(([id, value]) => (EVENTS.entries(id, EVENTS.read(value)).every((one) => listed.has(one.id)) ? [] : [id]));
   }
 }
 
@@ -167,7 +155,7 @@ export async function openedFor(use: WholeUse, { store, shown, ownCheck, isLocke
 export async function beginCopy(store: WholeStoreParts): Promise<WholeStore> {
   answered(await store.accounts.clear());
   const target = new WholeStore(store);
-  await target.share(MARKED);
+  await target.shared.write(MARKED);
   return target;
 }
 
@@ -184,7 +172,7 @@ async function assertAlone({ gateways }: WholeStoreParts, shown: string, sinceMs
 async function contentOf({ history, audit, records }: WholeStoreParts): Promise<string | undefined> {
   if (answered(await history.pageDays({ after: undefined, limit: 1, search: undefined }, NO_DAYS)).length > 0) return 'teams';
   if (answered(await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })).length > 0) return 'an audit';
-  for (const table of COPIED_SHARED_TABLES)
-    if (!isIndex(table) && answered(await records.list(SHARED_RECORDS, table)).size > 0) return `records of ${table}`;
+  const shared = new Group(records);
+  for (const table of COPIED_SHARED_TABLES) if (!isIndex(table) && (await shared.list(table)).size > 0) return `records of ${table}`;
   return undefined;
 }

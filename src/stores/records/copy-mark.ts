@@ -1,16 +1,17 @@
 // The mark of a plugin's store into which a copy is not complete: a shared record, which everything that opens the store looks for.
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { answered, answering, halfWritten, StoreAwayError, storeErrorOf } from '../../domain/store-unavailable.ts';
-import type { GroupChange, RecordName, RecordSpace } from '../../ports/record-space.ts';
+import { answering, halfWritten, StoreAwayError, storeErrorOf } from '../../domain/store-unavailable.ts';
+import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
+import { Group } from './json-table.ts';
+import type { Writes } from './json-table.ts';
 
 const MARK: RecordName = { table: 'copies', id: 'half-written' };
 
-export const MARKED: GroupChange<void> = { result: undefined, put: [{ ...MARK, value: '' }] };
-export const UNMARKED: GroupChange<void> = { result: undefined, remove: [MARK] };
+export const MARKED: Writes = { put: [{ ...MARK, value: '' }] };
+export const UNMARKED: Writes = { remove: [MARK] };
 
 /** Rejects if the store does not answer. */
 export async function isMarked(records: RecordSpace): Promise<boolean> {
-  return answered(await records.read(SHARED_RECORDS, [MARK]))[0] !== undefined;
+  return (await new Group(records).read([MARK]))[0] !== undefined;
 }
 
 /** Rejects with a `StoreError` if the store is marked. `shown` contains no credentials. */

@@ -1,42 +1,39 @@
 // Small shared tables whose records end: the secrets on which processes agree, which attempts to sign in have come back from a provider,
 // so that each counts once at all gateways, and what gateways say about themselves. Each change removes what has ended.
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { answered, answering } from '../../domain/store-unavailable.ts';
+import { answering, answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { GatewayRecord, GatewayRecords, SharedSecrets } from '../../ports/store.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import { joined, JsonTable } from './json-table.ts';
+import { Group, JsonTable } from './json-table.ts';
 
 interface Ending {
   readonly untilMs: number;
 }
 
-function endingRecords<T extends object>(space: RecordSpace, name: 'gateways' | 'secrets' | 'sign_ins') {
+function endingRecords<T extends object>(shared: Group, name: 'gateways' | 'secrets' | 'sign_ins') {
   const table = new JsonTable<T & Ending>(name);
-  const list = async (): Promise<[id: string, value: T & Ending][]> =>
-    [...answered(await space.list(SHARED_RECORDS, name))].map(([id, text]) => [id, table.read(text)]);
   return {
     /** Those that have not been removed. */
-    list,
+    list: () => table.list(shared),
     /** Writes a record unless there is one, or in its place, and returns the one before. Beyond `most`, the first to end are removed. */
     async put(id: string, value: T, keepMs: number, { replaces = false, most = Infinity } = {}): Promise<T | undefined> {
-      const known = (await list()).toSorted(([, one], [, other]) => one.untilMs - other.untilMs);
+      const known = (await table.list(shared)).toSorted(([, one], [, other]) => one.untilMs - other.untilMs);
       const others = known.map(([one]) => one).filter((one) => one !== id);
       const surplus = others.length + 1 - most;
-      const put = await space.change(SHARED_RECORDS, table.names([id, ...others]), (texts, { nowMs }) => {
-        const [before, ...values] = texts.map((text) => table.read(text));
+      const put = await table.change(shared, id, table.names(others), (before, { nowMs }, texts) => {
+        const values = texts.map((text) => table.read(text));
         const ended = others.filter((_, i) => values[i] !== undefined && (i < surplus || values[i].untilMs <= nowMs));
-        const written = before === undefined || replaces ? table.put(id, { ...value, untilMs: nowMs + keepMs }) : {};
-        return { result: { before }, ...joined(written, { remove: table.names(ended) }) };
+        const next = before === undefined || replaces ? { ...value, untilMs: nowMs + keepMs } : undefined;
+        return { result: { before }, next, remove: table.names(ended) };
       });
-      return answered(put)?.before;
+      return put?.before;
     },
   };
 }
 
 /** `nowMs`: the store's time, as far as it is known without asking. */
 export function recordSecrets(space: RecordSpace, nowMs: () => number | undefined): SharedSecrets {
-  const secrets = endingRecords<{ readonly secret: string }>(space, 'secrets');
+  const secrets = endingRecords<{ readonly secret: string }>(new Group(space), 'secrets');
   return {
     nowMs,
     agree: (name, candidate, keepMs) =>
@@ -52,7 +49,7 @@ const USED_MAX = 200;
 
 /** Remembers an attempt for a time; `false` if it was remembered before. */
 export function recordSignIns(space: RecordSpace): (id: string, keepMs: number) => Promise<boolean | StoreUnavailable> {
-  const used = endingRecords(space, 'sign_ins');
+  const used = endingRecords(new Group(space), 'sign_ins');
   return (id, keepMs) => answering(async () => (await used.put(id, {}, keepMs, { most: USED_MAX })) === undefined);
 }
 
@@ -60,20 +57,18 @@ export function recordSignIns(space: RecordSpace): (id: string, keepMs: number) 
 const GATEWAY_MS = 86_400_000;
 
 export function recordGateways(space: RecordSpace): GatewayRecords {
-  const gateways = endingRecords<GatewayRecord>(space, 'gateways');
-  return {
-    leave: ({ host, file }) =>
-      answering(async () => {
-        // Host names contain no line feed.
-        await gateways.put(`${host}\n${file}`, { host, file }, GATEWAY_MS, { replaces: true });
-        return undefined;
-      }),
-    recent: (withinMs) =>
-      answering(async () => {
-        const known = (await gateways.list()).toSorted(([one], [other]) => (one < other ? -1 : 1));
-        const nowMs = answered(await space.change(SHARED_RECORDS, [], (_, head) => ({ result: head.nowMs })))!;
-        const recent = known.filter(([, { untilMs }]) => untilMs - GATEWAY_MS >= nowMs - withinMs);
-        return recent.map(([, { host, file }]) => ({ host, file }));
-      }),
-  };
+  const shared = new Group(space);
+  const gateways = endingRecords<GatewayRecord>(shared, 'gateways');
+  return answeringAll<GatewayRecords>({
+    async leave({ host, file }) {
+      // Host names contain no line feed.
+      await gateways.put(`${host}\n${file}`, { host, file }, GATEWAY_MS, { replaces: true });
+    },
+    async recent(withinMs) {
+      const known = (await gateways.list()).toSorted(([one], [other]) => (one < other ? -1 : 1));
+      const { nowMs } = (await shared.head())!;
+      const recent = known.filter(([, { untilMs }]) => untilMs - GATEWAY_MS >= nowMs - withinMs);
+      return recent.map(([, { host, file }]) => ({ host, file }));
+    },
+  });
 }

@@ -1,7 +1,7 @@
 // Glossaries as records: a record each, its language pairs as admissions read them, and a team's totals.
 import type { DictionaryRecord, GlossaryRecord } from '../../ports/glossary-store.ts';
 import type { RecordName } from '../../ports/record-space.ts';
-import { joined, JsonTable } from './json-table.ts';
+import { JsonTable } from './json-table.ts';
 import type { Writes } from './json-table.ts';
 
 export interface StoredDictionary extends DictionaryRecord {
@@ -32,18 +32,15 @@ export function readTotals(text: string | undefined): GlossaryTotals {
   return text === undefined ? { count: 0, bytes: 0, order: 0 } : (JSON.parse(text) as GlossaryTotals);
 }
 
-/** A glossary in place of what it was, with its pairs and the totals. */
-export function glossaryWrites(totals: GlossaryTotals, before: StoredGlossary | undefined, after: StoredGlossary | undefined): Writes {
+/** What is written with a glossary in place of what it was: its pairs, and the totals. */
+export function besideGlossary(totals: GlossaryTotals, before: StoredGlossary | undefined, after: StoredGlossary | undefined): Writes {
   const count = totals.count + (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
   const bytes = totals.bytes + bytesIn(after) - bytesIn(before);
   const sums = JSON.stringify({ count, bytes, order: Math.max(totals.order, after?.order ?? 0) } satisfies GlossaryTotals);
-  const counted = count === 0 ? { remove: [GLOSSARY_TOTALS] } : { put: [{ ...GLOSSARY_TOTALS, value: sums }] };
-  if (after === undefined) {
-    const { glossaryId } = before!;
-    return joined(counted, GLOSSARIES.remove(glossaryId, before!), { remove: [{ table: 'pairs', id: glossaryId }] });
-  }
-  const pairs = { table: 'pairs', id: after.glossaryId, value: pairsText(after) } as const;
-  return joined(counted, GLOSSARIES.put(after.glossaryId, after), { put: [pairs] });
+  const put = count === 0 ? [] : [{ ...GLOSSARY_TOTALS, value: sums }];
+  const remove = count === 0 ? [GLOSSARY_TOTALS] : [];
+  if (after === undefined) return { put, remove: [...remove, { table: 'pairs', id: before!.glossaryId }] };
+  return { put: [...put, { table: 'pairs', id: after.glossaryId, value: pairsText(after) }], remove };
 }
 
 export function bytesIn(glossary: Pick<StoredGlossary, 'dictionaries'> | undefined): number {

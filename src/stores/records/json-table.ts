@@ -1,14 +1,62 @@
-// A table of JSON records over a record space: the names of its records, and what a change writes of them and of their entries in indexes.
+// Records as their subjects have them: a group of a record space, which throws what the store does not answer (`answeringAll` makes values
+// of that again), and its tables of JSON.
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered } from '../../domain/store-unavailable.ts';
-import type { GroupChange, IndexEntry, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
+import type { DecideChange, GroupChange, GroupHead, IndexEntry, IndexPage } from '../../ports/record-space.ts';
+import type { RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
 
 export type Writes = Pick<GroupChange<unknown>, 'put' | 'remove' | 'index' | 'unindex'>;
+type Values = readonly (string | undefined)[];
 
 /** How many records are removed at a time. */
 const PIECE = 200;
 const TIME_DIGITS = 15;
 const LATEST_MS = 10 ** TIME_DIGITS - 1;
+
+/** A team's records, or the shared ones. */
+export class Group {
+  readonly #space: RecordSpace;
+  readonly #id: string;
+
+  constructor(space: RecordSpace, id = SHARED_RECORDS) {
+    [this.#space, this.#id] = [space, id];
+  }
+
+  async read(names: readonly RecordName[]): Promise<Values> {
+    return answered(await this.#space.read(this.#id, names));
+  }
+
+  async list(table: RecordTable): Promise<ReadonlyMap<string, string>> {
+    return answered(await this.#space.list(this.#id, table));
+  }
+
+  async page(page: IndexPage): Promise<readonly string[]> {
+    return answered(await this.#space.page(this.#id, page));
+  }
+
+  /** `undefined` if there is no such team, as for `head`. */
+  async change<Result>(names: readonly RecordName[], decide: DecideChange<Result>) {
+    return answered(await this.#space.change(this.#id, names, decide));
+  }
+
+  head(): Promise<GroupHead | undefined> {
+    return this.change([], (_values, head) => ({ result: head }));
+  }
+
+  async write(writes: Writes): Promise<void> {
+    await this.change([], () => ({ result: undefined, ...writes }));
+  }
+
+  /** Many, a few at a time. */
+  async writeAll(all: readonly Writes[]): Promise<void> {
+    for (let at = 0; at < all.length; at += PIECE) await this.write(joined(...all.slice(at, at + PIECE)));
+  }
+}
+
+/** What becomes of a record, and what else is written: `undefined` leaves it as it is, `null` removes it. */
+export interface Decided<Result, Value> extends GroupChange<Result> {
+  readonly next?: Value | null | undefined;
+}
 
 export class JsonTable<T> {
   readonly #table: RecordTable;
@@ -34,6 +82,31 @@ export class JsonTable<T> {
     return text === undefined ? undefined : (JSON.parse(text) as T);
   }
 
+  async find(group: Group, id: string): Promise<T | undefined> {
+    return this.read((await group.read([this.name(id)]))[0]);
+  }
+
+  /** In any order. */
+  async list(group: Group): Promise<(readonly [id: string, value: T])[]> {
+    return [...(await group.list(this.#table))].map(([id, text]) => [id, this.read(text)]);
+  }
+
+  /** Decides on a record, and on `others` by their texts; what is decided is written if all are still so. */
+  change<Result>(
+    group: Group,
+    id: string,
+    others: readonly RecordName[],
+    decide: (known: T | undefined, head: GroupHead, others: Values) => Decided<Result, T>,
+  ) {
+    return group.change<Result>([this.name(id), ...others], ([text, ...values], head) => {
+      const known = this.read(text);
+      const { next, ...change } = decide(known, head, values);
+      if (next === undefined) return change;
+      if (next !== null) return { ...change, ...joined(change, this.put(id, next, known)) };
+      return known === undefined ? change : { ...change, ...joined(change, this.remove(id, known)) };
+    });
+  }
+
   /** `before`: the value that is replaced. */
   put(id: string, value: T, before?: T): Required<Pick<Writes, 'put' | 'index' | 'unindex'>> {
     const index = this.entries(id, value);
@@ -50,14 +123,6 @@ export class JsonTable<T> {
 export function joined(...all: readonly Writes[]): Required<Writes> {
   const of = <Name extends keyof Writes>(name: Name) => all.flatMap((one) => (one[name] ?? []) as Required<Writes>[Name][number][]);
   return { put: of('put'), remove: of('remove'), index: of('index'), unindex: of('unindex') };
-}
-
-/** Makes many changes of shared records, a few at a time. Rejects if the store does not answer (`answering`). */
-export async function writeInPieces(space: RecordSpace, all: readonly Writes[]): Promise<void> {
-  for (let at = 0; at < all.length; at += PIECE) {
-    const writes = joined(...all.slice(at, at + PIECE));
-    answered(await space.change(SHARED_RECORDS, [], () => ({ result: true, ...writes })));
-  }
 }
 
 /** For indexes: in the order of time, and in the opposite one. */

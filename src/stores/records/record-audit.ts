@@ -2,12 +2,11 @@
 import { idBefore, momentOf, withoutNames } from '../../domain/audit-entry.ts';
 import type { AuditEntry, AuditRecord } from '../../domain/audit-entry.ts';
 import { DAY_MS, HISTORY_DAYS } from '../../domain/period.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { answered, answering } from '../../domain/store-unavailable.ts';
+import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import type { IndexEntry, RecordSpace, StoredRecord } from '../../ports/record-space.ts';
-import { joined, JsonTable } from './json-table.ts';
+import { Group, joined, JsonTable } from './json-table.ts';
 import type { Writes } from './json-table.ts';
 
 /** How many entries are read, changed or deleted at a time. */
@@ -35,6 +34,7 @@ export interface RecordAudit extends AuditLog {
 
 /** `nowMs`: the store's time, as far as it is known without asking. `historyDays`: how long entries are retained. */
 export function recordAudit(space: RecordSpace, nowMs: () => number | undefined, historyDays = HISTORY_DAYS): RecordAudit {
+  const shared = new Group(space);
   const expiredBeforeMs = (): number => Math.max(0, (nowMs() ?? 0) - historyDays * DAY_MS);
 
   /** Newest first; `from` and `below` as `behind` gives them. */
@@ -42,49 +42,45 @@ export function recordAudit(space: RecordSpace, nowMs: () => number | undefined,
     const index = teamId === undefined ? 'audit_by_time' : 'audit_by_team';
     const prefix = teamId === undefined ? '' : `${teamId} `;
     const page = { index, from: prefix + from, below: prefix + below, limit } as const;
-    return answered(await space.page(SHARED_RECORDS, page)).map((place) => reversed(place.slice(prefix.length)));
+    return (await shared.page(page)).map((place) => reversed(place.slice(prefix.length)));
   };
 
   const change = async (ids: readonly string[], write: (id: string, stored: StoredEntry | undefined) => Writes): Promise<void> => {
-    const decide = (values: readonly (string | undefined)[]) => joined(...ids.map((id, i) => write(id, ENTRIES.read(values[i]))));
-    answered(await space.change(SHARED_RECORDS, ENTRIES.names(ids), (values) => ({ result: true, ...decide(values) })));
+    await shared.change(ENTRIES.names(ids), (values) => {
+      return { result: true, ...joined(...ids.map((id, i) => write(id, ENTRIES.read(values[i])))) };
+    });
   };
 
-  return {
-    page: ({ teamId, after, sinceMs = 0, limit }) =>
-      answering(async () => {
-        const first = idBefore(Math.max(sinceMs, expiredBeforeMs()));
-        const ids = await idsOf(teamId, after === undefined ? '' : behind(after), behind(first), limit);
-        const values = ids.length === 0 ? [] : answered(await space.read(SHARED_RECORDS, ENTRIES.names(ids)));
-        return ids.flatMap((id, i): AuditEntry[] => {
-          const stored = ENTRIES.read(values[i]);
-          return stored === undefined ? [] : [{ id, atMs: momentOf(id), teamId: stored.teamId, ...stored }];
-        });
-      }),
-    forgetNames: (teamId) =>
-      answering(async () => {
-        for (let from = ''; ;) {
-          const ids = await idsOf(teamId, from, '~', PIECE);
-          await change(ids, (id, entry) => (entry === undefined ? {} : ENTRIES.put(id, nameless(entry), entry)));
-          if (ids.length < PIECE) return undefined;
-          from = behind(ids.at(-1)!);
-        }
-      }),
-    restore: (entries) =>
-      answering(async () => {
-        const byId = new Map(entries.map((entry) => [entry.id, entry]));
-        await change([...byId.keys()], (id, known) => (known === undefined ? auditWrites(byId.get(id)!) : {}));
-        return undefined;
-      }),
-    prune: () =>
-      answering(async () => {
-        for (;;) {
-          const ids = await idsOf(undefined, behind(idBefore(expiredBeforeMs())), '~', PIECE);
-          if (ids.length === 0) return undefined;
-          await change(ids, (id, entry) => ENTRIES.remove(id, entry ?? ({} as StoredEntry)));
-        }
-      }),
-  };
+  return answeringAll<RecordAudit>({
+    async page({ teamId, after, sinceMs = 0, limit }) {
+      const first = idBefore(Math.max(sinceMs, expiredBeforeMs()));
+      const ids = await idsOf(teamId, after === undefined ? '' : behind(after), behind(first), limit);
+      const values = ids.length === 0 ? [] : await shared.read(ENTRIES.names(ids));
+      return ids.flatMap((id, i): AuditEntry[] => {
+        const stored = ENTRIES.read(values[i]);
+        return stored === undefined ? [] : [{ id, atMs: momentOf(id), teamId: stored.teamId, ...stored }];
+      });
+    },
+    async forgetNames(teamId) {
+      for (let from = ''; ;) {
+        const ids = await idsOf(teamId, from, '~', PIECE);
+        await change(ids, (id, entry) => (entry === undefined ? {} : ENTRIES.put(id, nameless(entry), entry)));
+        if (ids.length < PIECE) return;
+        from = behind(ids.at(-1)!);
+      }
+    },
+    async restore(entries) {
+      const byId = new Map(entries.map((entry) => [entry.id, entry]));
+      await change([...byId.keys()], (id, known) => (known === undefined ? auditWrites(byId.get(id)!) : {}));
+    },
+    async prune() {
+      for (;;) {
+        const ids = await idsOf(undefined, behind(idBefore(expiredBeforeMs())), '~', PIECE);
+        if (ids.length === 0) return;
+        await change(ids, (id, entry) => ENTRIES.remove(id, entry ?? ({} as StoredEntry)));
+      }
+    },
+  });
 }
 
 /** Ids are digits: so they are in the opposite order, and back. */

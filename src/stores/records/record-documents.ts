@@ -2,8 +2,7 @@
 // for each document, and the sum of all bytes. The queue's record is written first and removed last: it is what the janitor finds,
 // whatever happens in between.
 import { eventIds } from '../../domain/event-rules.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answering, answeringAll, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type {
   DocumentBounds,
@@ -15,7 +14,7 @@ import type {
   NewDocumentFile,
   PlacedDocument,
 } from '../../ports/documents.ts';
-import type { GroupChange, NewBlob, NewEvent, RecordIndex, RecordSpace } from '../../ports/record-space.ts';
+import type { NewBlob, NewEvent, RecordIndex, RecordSpace } from '../../ports/record-space.ts';
 import {
   bytesOf,
   DOCUMENTS,
@@ -32,7 +31,8 @@ import {
   writtenOfTeam,
 } from './document-record.ts';
 import type { QueuedDocument, TeamDocuments } from './document-record.ts';
-import { joined, timeDigits } from './json-table.ts';
+import { Group, timeDigits } from './json-table.ts';
+import type { Decided } from './json-table.ts';
 
 /** A document whose creation was interrupted is due after it, and is then removed from the queue: it must not be created any more. */
 const CREATION_MS = 60_000;
@@ -45,12 +45,6 @@ const PAGE = 1000;
 const FILES_FAILED: StoreUnavailable = { kind: 'unavailable', cause: 'documents' };
 const TOO_SLOW: StoreUnavailable = { kind: 'unavailable', cause: 'overdue' };
 
-/** What becomes of a record: `undefined` leaves it as it is, `null` removes it. */
-interface Decided<Result, Value> extends Pick<GroupChange<unknown>, 'attach' | 'event'> {
-  readonly result: Result;
-  readonly next?: Value | null | undefined;
-}
-
 export interface RecordDocuments extends DocumentStore {
   /** What its files have; if it fails, the sum is that of the file before, until the document is gone. */
   setBytes(documentId: string, bytes: number): Promise<StoreUnavailable | undefined>;
@@ -62,23 +56,23 @@ export interface RecordDocuments extends DocumentStore {
 
 /** `time`: the store's as far as it is known; `folder`: where files are, if not in the store. */
 export function recordDocuments(space: RecordSpace, time: () => number, folder?: DocumentFolder): RecordDocuments {
+  const shared = new Group(space);
+
   /** Changes a document of a team, with what the team has of documents. */
   const change = <Result>(
     { documentId, teamId }: DueDocument,
     decide: (known: DocumentRecord | undefined, all: TeamDocuments, nowMs: number) => Decided<Result, DocumentRecord>,
   ) =>
-    space.change<Result>(teamId, [DOCUMENTS.name(documentId), DOCUMENT_TOTALS], ([text, totals], { nowMs }) => {
-      const [known, all] = [DOCUMENTS.read(text), readOfTeam(totals)];
-      const { result, next, attach, event } = decide(known, all, nowMs);
-      if (next === undefined) return { result };
-      const after = next ?? undefined;
+    DOCUMENTS.change<Result>(new Group(space, teamId), documentId, [DOCUMENT_TOTALS], (known, { nowMs }, [totals]) => {
+      const all = readOfTeam(totals);
+      const decided = decide(known, all, nowMs);
+      if (decided.next === undefined) return decided;
+      const after = decided.next ?? undefined;
       const others = all.open.filter((id) => id !== documentId);
       const open = isOpen(known) === isOpen(after) ? all.open : isOpen(after) ? [...others, documentId] : others;
       const bytes = all.bytes - (known?.storedBytes ?? 0) + (after?.storedBytes ?? 0);
       const counted = open === all.open && bytes === all.bytes ? {} : writtenOfTeam({ open, bytes });
-      const written = after === undefined ? DOCUMENTS.remove(documentId, known!) : DOCUMENTS.put(documentId, after);
-      const detach = folder === undefined ? goneFrom(known, after) : [];
-      return { result, ...joined(written, counted), attach, detach, event };
+      return { ...decided, ...counted, detach: folder === undefined ? goneFrom(known, after) : [] };
     });
 
   /** Changes an entry of the queue, and the sum of all bytes with it. */
@@ -86,30 +80,32 @@ export function recordDocuments(space: RecordSpace, time: () => number, folder?:
     documentId: string,
     decide: (known: QueuedDocument | undefined, nowMs: number, bytes: number) => Decided<Result, QueuedDocument>,
   ) =>
-    space.change<Result>(SHARED_RECORDS, [QUEUE.name(documentId), DOCUMENT_TOTALS], ([text, totals], { nowMs }) => {
-      const [known, bytes] = [QUEUE.read(text), Number(totals ?? 0)];
-      const { result, next } = decide(known, nowMs, bytes);
-      if (next === undefined) return { result };
-      const more = (next?.bytes ?? 0) - (known?.bytes ?? 0);
-      const written = next === null ? QUEUE.remove(documentId, known!) : QUEUE.put(documentId, next, known);
-      return { result, ...joined(written, more === 0 ? {} : writtenBytes(bytes + more)) };
+    QUEUE.change<Result>(shared, documentId, [DOCUMENT_TOTALS], (known, { nowMs }, [totals]) => {
+      const bytes = Number(totals ?? 0);
+      const decided = decide(known, nowMs, bytes);
+      const more = decided.next === undefined ? 0 : (decided.next?.bytes ?? 0) - (known?.bytes ?? 0);
+      return more === 0 ? decided : { ...decided, ...writtenBytes(bytes + more) };
     });
 
   /** Removes the entry in the queue, and what a folder has of the document. */
-  const drop = async (documentId: string): Promise<StoreUnavailable | undefined> =>
-    (await orFailed(folder?.removeAll(documentId))) ?? queued(documentId, (known) => ({ result: undefined, next: known && null }));
+  const drop = async (documentId: string) => {
+    await filesOf(folder?.removeAll(documentId));
+    await queued(documentId, () => ({ result: undefined, next: null }));
+  };
 
   /** Writes a file; returns the blobs for a change to attach. */
-  const write = async ({ documentId, teamId }: DueDocument, file: NewDocumentFile): Promise<readonly NewBlob[] | StoreUnavailable> => {
-    if (folder !== undefined) return (await orFailed(folder.write(documentId, file))) ?? [];
+  const write = async ({ documentId, teamId }: DueDocument, file: NewDocumentFile): Promise<readonly NewBlob[]> => {
+    if (folder !== undefined) {
+      await filesOf(folder.write(documentId, file));
+      return [];
+    }
     const blobs = [{ blobId: file.fileId, pieces: file.pieces }];
-    return (await space.prepare(teamId, blobs)) ?? blobs;
+    answered(await space.prepare(teamId, blobs));
+    return blobs;
   };
 
-  const pageOf = async (index: RecordIndex, after: string | undefined, limit: number, below = '~') => {
-    const found = await space.page(SHARED_RECORDS, { index, from: idAfter(after), below, limit });
-    return isUnavailable(found) ? found : found.map(readPlace);
-  };
+  const pageOf = async (index: RecordIndex, after: string | undefined, limit: number, below = '~') =>
+    (await shared.page({ index, from: idAfter(after), below, limit })).map(readPlace);
 
   const yieldClaim: DocumentStore['yield'] = ({ documentId, worker }, afterMs) =>
     queued(documentId, (known, nowMs) => {
@@ -122,81 +118,74 @@ export function recordDocuments(space: RecordSpace, time: () => number, folder?:
   const setBytes: RecordDocuments['setBytes'] = (documentId, bytes) =>
     queued(documentId, (known) => ({ result: undefined, next: known && { ...known, bytes } }));
 
-  return {
+  return answeringAll<RecordDocuments>({
     setBytes,
     yield: yieldClaim,
-    create: (document, keepMs, file, bounds) =>
-      answering(async (): Promise<DocumentCreation> => {
-        const { documentId, teamId } = document;
-        const storedBytes = bytesOf(file.pieces);
-        const room = answered(await change(document, (_known, all) => ({ result: roomOf(all, storedBytes, bounds) })));
-        if (room !== 'room') return { kind: room ?? 'team_unknown' };
-        const createdAtMs = answered(
-          await queued<number | undefined>(documentId, (known, nowMs, bytes) => {
-            if (known !== undefined) return { result: nowMs };
-            if (bytes + storedBytes > bounds.bytesMax) return { result: undefined };
-            const times = { createdMs: nowMs, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
-            return { result: nowMs, next: { teamId, bytes: storedBytes, ...times } };
-          }),
-        );
-        if (createdAtMs === undefined) return { kind: 'full' };
-        const begun = { state: 'queued', failures: 0, createdAtMs, untilMs: createdAtMs + keepMs } as const;
-        const whole: DocumentRecord = { ...document, ...begun, sourceId: file.fileId, storedBytes };
-        const attach = answered(await write(document, file));
-        const created = await change<DocumentCreation | StoreUnavailable>(document, (known, all, nowMs) => {
-          if (known !== undefined) return { result: { kind: 'created', document: whole } };
-          if (nowMs > createdAtMs + CREATION_MS - CREATION_MARGIN_MS) return { result: TOO_SLOW };
-          const kind = roomOf(all, storedBytes, bounds);
-          return kind === 'room' ? { result: { kind: 'created', document: whole }, next: whole, attach } : { result: { kind } };
-        });
-        const result: DocumentCreation = answered(created) ?? { kind: 'team_unknown' };
+    async create(document, keepMs, file, bounds) {
+      const { documentId, teamId } = document;
+      const storedBytes = bytesOf(file.pieces);
+      const room = await change(document, (_known, all) => ({ result: roomOf(all, storedBytes, bounds) }));
+      if (room !== 'room') return { kind: room ?? 'team_unknown' };
+      const createdAtMs = await queued<number | undefined>(documentId, (known, nowMs, bytes) => {
+        if (known !== undefined) return { result: nowMs };
+        if (bytes + storedBytes > bounds.bytesMax) return { result: undefined };
+        const times = { createdMs: nowMs, dueMs: nowMs + CREATION_MS, untilMs: nowMs + keepMs };
+        return { result: nowMs, next: { teamId, bytes: storedBytes, ...times } };
+      });
+      if (createdAtMs === undefined) return { kind: 'full' };
+      const begun = { state: 'queued', failures: 0, createdAtMs, untilMs: createdAtMs + keepMs } as const;
+      const whole: DocumentRecord = { ...document, ...begun, sourceId: file.fileId, storedBytes };
+      const attach = await write(document, file);
+      const created = await change<DocumentCreation | StoreUnavailable>(document, (known, all, nowMs) => {
+        if (known !== undefined) return { result: { kind: 'created', document: whole } };
+        if (nowMs > createdAtMs + CREATION_MS - CREATION_MARGIN_MS) return { result: TOO_SLOW };
+        const kind = roomOf(all, storedBytes, bounds);
+        return kind === 'room' ? { result: { kind: 'created', document: whole }, next: whole, attach } : { result: { kind } };
+      });
+      const result: DocumentCreation = created ?? { kind: 'team_unknown' };
+      // If this fails, its entry in the queue is due a minute after it.
+      await answering(async () => {
         if (result.kind !== 'created') await drop(documentId);
         else await yieldClaim({ documentId, teamId, worker: '' }, 0);
-        return result;
-      }),
-    async find(teamId, documentId) {
-      const found = await space.read(teamId, [DOCUMENTS.name(documentId)]);
-      return isUnavailable(found) ? found : DOCUMENTS.read(found[0]);
+      });
+      return result;
     },
+    find: (teamId, documentId) => DOCUMENTS.find(new Group(space, teamId), documentId),
     async list(teamId) {
-      const found = await space.list(teamId, 'documents');
-      if (isUnavailable(found)) return found;
-      return [...found.values()].map((text) => DOCUMENTS.read(text)).toSorted((one, other) => one.createdAtMs - other.createdAtMs);
+      const found = await DOCUMENTS.list(new Group(space, teamId));
+      return found.map(([, document]) => document).toSorted((one, other) => one.createdAtMs - other.createdAtMs);
     },
     file: ({ documentId, teamId }, fileId) =>
-      folder === undefined ? space.readBlob(teamId, fileId) : orFailed(folder.read(documentId, fileId)),
-    change: (due, decide, file) =>
-      answering(async () => {
-        const attach = file === undefined ? [] : answered(await write(due, file));
-        const changed = answered(
-          await change(due, (known, _all, nowMs) => {
-            const decided = known && decide(known);
-            if (known === undefined || decided === undefined) return { result: undefined };
-            const stored = fileIdsOf(decided).length === 0 ? 0 : known.storedBytes;
-            const next = { ...decided, storedBytes: file === undefined ? stored : bytesOf(file.pieces) };
-            if (!isOpen(known) || isOpen(next)) return { result: { known, next }, next, attach };
-            const ended = { ...next, endedAtMs: nowMs };
-            return { result: { known, next: ended }, next: ended, attach, event: eventOf(ended) };
-          }),
-        );
-        if (changed === undefined && attach.length > 0) await space.abandon(due.teamId, attach);
-        const written = file === undefined ? [] : [file.fileId];
-        const gone = changed === undefined ? written : goneFrom(changed.known, changed.next);
-        // A file whose removal fails goes with the document.
-        for (const id of gone) await orFailed(folder?.remove(due.documentId, id));
-        if (changed === undefined) return undefined;
-        if (file !== undefined || gone.length > 0) await setBytes(due.documentId, bytesOf(file?.pieces ?? []));
-        return changed.next;
-      }),
+      folder === undefined ? space.readBlob(teamId, fileId) : filesOf(folder.read(documentId, fileId)),
+    async change(due, decide, file) {
+      const attach = file === undefined ? [] : await write(due, file);
+      const changed = await change(due, (known, _all, nowMs) => {
+        const decided = known && decide(known);
+        if (known === undefined || decided === undefined) return { result: undefined };
+        const stored = fileIdsOf(decided).length === 0 ? 0 : known.storedBytes;
+        const next = { ...decided, storedBytes: file === undefined ? stored : bytesOf(file.pieces) };
+        if (!isOpen(known) || isOpen(next)) return { result: { known, next }, next, attach };
+        const ended = { ...next, endedAtMs: nowMs };
+        return { result: { known, next: ended }, next: ended, attach, event: eventOf(ended) };
+      });
+      if (changed === undefined && attach.length > 0) await space.abandon(due.teamId, attach);
+      const written = file === undefined ? [] : [file.fileId];
+      const gone = changed === undefined ? written : goneFrom(changed.known, changed.next);
+      // A file whose removal fails goes with the document; a sum that is not written is that of the file before.
+      for (const id of gone) await answering(() => filesOf(folder?.remove(due.documentId, id)));
+      if (changed === undefined) return undefined;
+      if (file !== undefined || gone.length > 0) await answering(() => setBytes(due.documentId, bytesOf(file?.pieces ?? [])));
+      return changed.next;
+    },
     async remove(due) {
-      const removed = await change(due, (known) => ({ result: known, next: known && null }));
-      return isUnavailable(removed) ? removed : ((await drop(due.documentId)) ?? removed);
+      const removed = await change(due, (known) => ({ result: known, next: null }));
+      await drop(due.documentId);
+      return removed;
     },
     async due(limit) {
       const found: PlacedDocument[] = [];
       for (let left = limit; left > 0; left -= PAGE) {
         const page = await pageOf('documents_by_due', found.at(-1)?.place, Math.min(left, PAGE), timeDigits(time() + 1));
-        if (isUnavailable(page)) return page;
         found.push(...page);
         if (page.length < PAGE) break;
       }
@@ -205,54 +194,48 @@ export function recordDocuments(space: RecordSpace, time: () => number, folder?:
     newest: (after, limit) => pageOf('documents_by_age', after, limit),
     async backlog() {
       const open = await pageOf('documents_open', undefined, COUNTED_MAX);
-      if (isUnavailable(open)) return open;
-      const read = await space.change(SHARED_RECORDS, [DOCUMENT_TOTALS], ([bytes], { nowMs }) => {
+      const read = await shared.change([DOCUMENT_TOTALS], ([bytes], { nowMs }) => {
         const createdMs = Number.parseInt(open[0]?.place ?? String(nowMs), 10);
         return { result: { bytes: Number(bytes ?? 0), oldestMs: Math.max(0, nowMs - createdMs) } };
       });
       // The shared records always exist.
-      return isUnavailable(read) ? read : { open: open.length, ...read! };
+      return { open: open.length, ...read! };
     },
     claim: ({ documentId, worker, leaseMs }) =>
       queued<number | undefined>(documentId, (known, nowMs) => {
         if (known === undefined || (known.worker !== worker && known.dueMs > nowMs)) return { result: undefined };
         return { result: nowMs, next: { ...known, worker, dueMs: nowMs + leaseMs } };
       }),
-    forgetTeam: (teamId) =>
-      answering(async () => {
-        for (const [documentId, text] of answered(await space.list(SHARED_RECORDS, 'documents')))
-          if (QUEUE.read(text).teamId === teamId) answered(await drop(documentId));
-        return undefined;
-      }),
-    recountBytes: () =>
-      answering(async () => {
-        const names = QUEUE.names([...answered(await space.list(SHARED_RECORDS, 'documents')).keys()]);
-        const done = await space.change(SHARED_RECORDS, [DOCUMENT_TOTALS, ...names], ([sum, ...texts]) => {
-          const total = sumOf(texts.map((text) => QUEUE.read(text)?.bytes ?? 0));
-          // What has come meanwhile is not among them: the next check finds it.
-          return { result: undefined, ...(Number(sum ?? 0) === total ? {} : writtenBytes(total)) };
-        });
-        return answered(done);
-      }),
-    recountTeam: (teamId) =>
-      answering(async () => {
-        const [before] = answered(await space.read(teamId, [DOCUMENT_TOTALS]));
-        const names = DOCUMENTS.names([...answered(await space.list(teamId, 'documents')).keys()]);
-        const done = await space.change(teamId, [DOCUMENT_TOTALS, ...names], ([counted, ...texts]) => {
-          // What was created or removed meanwhile may not be among them: the next check finds what is still wrong.
-          if (counted !== before) return { result: undefined };
-          return { result: undefined, ...writtenOfTeam(teamDocuments(texts.flatMap((text) => DOCUMENTS.read(text) ?? []))) };
-        });
-        return answered(done);
-      }),
-  };
+    async forgetTeam(teamId) {
+      for (const [documentId, entry] of await QUEUE.list(shared)) if (entry.teamId === teamId) await drop(documentId);
+    },
+    async recountBytes() {
+      const names = QUEUE.names([...(await shared.list('documents')).keys()]);
+      await shared.change([DOCUMENT_TOTALS, ...names], ([sum, ...texts]) => {
+        const total = sumOf(texts.map((text) => QUEUE.read(text)?.bytes ?? 0));
+        // What has come meanwhile is not among them: the next check finds it.
+        return { result: undefined, ...(Number(sum ?? 0) === total ? {} : writtenBytes(total)) };
+      });
+    },
+    async recountTeam(teamId) {
+      const team = new Group(space, teamId);
+      const [before] = await team.read([DOCUMENT_TOTALS]);
+      const names = DOCUMENTS.names([...(await team.list('documents')).keys()]);
+      await team.change([DOCUMENT_TOTALS, ...names], ([counted, ...texts]) => {
+        // What was created or removed meanwhile may not be among them: the next check finds what is still wrong.
+        if (counted !== before) return { result: undefined };
+        return { result: undefined, ...writtenOfTeam(teamDocuments(texts.flatMap((text) => DOCUMENTS.read(text) ?? []))) };
+      });
+    },
+  });
 }
 
-async function orFailed<T>(work: Promise<T> | undefined): Promise<T | undefined | StoreUnavailable> {
+/** What a folder does: it says nothing of how it fails. */
+async function filesOf<T>(work: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await work;
   } catch {
-    return FILES_FAILED;
+    throw storeErrorOf(FILES_FAILED);
   }
 }
 

@@ -1,11 +1,11 @@
 // What engines have used in their present windows, as shared records: one for each engine and kind of window.
+import { answeringAll } from '../../domain/store-unavailable.ts';
 import { windowAt } from '../../domain/window-limits.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { EngineUse, EngineUsed, SentCharacters } from '../../ports/engine-use.ts';
 import type { OutboxEvent } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { newEvent } from './event-record.ts';
-import { joined, JsonTable } from './json-table.ts';
+import { Group, JsonTable } from './json-table.ts';
 
 /** What a process that has not reported for so long has sent is added to the rest. */
 const QUIET_MS = 600_000;
@@ -24,21 +24,20 @@ interface StoredUse {
 const USES = new JsonTable<StoredUse>('engines');
 
 export function recordEngineUse(space: RecordSpace): EngineUse {
-  return {
+  const shared = new Group(space);
+  return answeringAll<EngineUse>({
     async add(sent) {
-      const id = `${sent.engine} ${sent.cap.per}`;
-      const used = await space.change(SHARED_RECORDS, [USES.name(id)], ([value], { nowMs }) => {
-        const before = USES.read(value);
+      const used = await USES.change(shared, `${sent.engine} ${sent.cap.per}`, [], (before, { nowMs }) => {
         const after = added(before, sent, nowMs);
         const { startMs, endMs, isReached } = after;
         const reachesNow = isReached && !(before?.startMs === startMs && before.isReached);
         const result: EngineUsed = { startMs, endMs, nowMs, characters: sumOf(after), reachesNow };
-        return { result, ...joined(USES.put(id, after), reachesNow && sent.reports ? newEvent(limitEvent(sent, result)) : {}) };
+        return { result, next: after, ...(reachesNow && sent.reports ? newEvent(limitEvent(sent, result)) : {}) };
       });
       // The group of the shared records always exists.
       return used!;
     },
-  };
+  });
 }
 
 function added(before: StoredUse | undefined, { cap, process, report, characters }: SentCharacters, nowMs: number): StoredUse {

@@ -3,8 +3,7 @@ import { nextTurn } from '../../core/turns.ts';
 import { glossaryRemoval } from '../../domain/audit-entry.ts';
 import { isLarge, ReadEntries, writeEntries } from '../../domain/entries-text.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answeringAll } from '../../domain/store-unavailable.ts';
 import type {
   BytesReached,
   DictionaryRecord,
@@ -13,29 +12,25 @@ import type {
   GlossaryStore,
   NewDictionary,
 } from '../../ports/glossary-store.ts';
-import type { GroupChange, GroupHead, NewBlob, RecordSpace } from '../../ports/record-space.ts';
-import { bytesIn, GLOSSARIES, GLOSSARY_TOTALS, glossaryWrites, readTotals, shownGlossary } from './glossary-record.ts';
+import type { GroupHead, NewBlob, RecordSpace } from '../../ports/record-space.ts';
+import { besideGlossary, bytesIn, GLOSSARIES, GLOSSARY_TOTALS, readTotals, shownGlossary } from './glossary-record.ts';
 import type { GlossaryTotals, StoredDictionary, StoredGlossary } from './glossary-record.ts';
+import { Group } from './json-table.ts';
+import type { Decided } from './json-table.ts';
 
 type TeamHead = GroupHead & { readonly limits: TeamLimits };
 
-/** What becomes of a glossary: `undefined` leaves it as it is, `null` removes it. */
-interface Decided<Result> extends Pick<GroupChange<unknown>, 'audit'> {
-  readonly result: Result;
-  readonly next?: StoredGlossary | null;
-}
-
 /** From a glossary and its team's totals as they are. */
-type Decide<Result> = (known: StoredGlossary | undefined, totals: GlossaryTotals, team: TeamHead) => Decided<Result>;
+type Decide<Result> = (known: StoredGlossary | undefined, totals: GlossaryTotals, team: TeamHead) => Decided<Result, StoredGlossary>;
 
 export function recordGlossaries(space: RecordSpace): GlossaryStore {
   const change = <Result>(teamId: string, glossaryId: string, decide: Decide<Result>, attach: readonly NewBlob[] = []) =>
-    space.change<Result>(teamId, [GLOSSARIES.name(glossaryId), GLOSSARY_TOTALS], ([text, sums], team) => {
-      const [known, totals] = [GLOSSARIES.read(text), readTotals(sums)];
-      const { result, next, audit } = decide(known, totals, team as TeamHead);
-      if (next === undefined) return { result };
-      const detach = idsOf(known).filter((id) => !idsOf(next).includes(id));
-      return { result, ...glossaryWrites(totals, known, next ?? undefined), attach, detach, audit };
+    GLOSSARIES.change<Result>(new Group(space, teamId), glossaryId, [GLOSSARY_TOTALS], (known, team, [sums]) => {
+      const totals = readTotals(sums);
+      const decided = decide(known, totals, team as TeamHead);
+      if (decided.next === undefined) return decided;
+      const detach = idsOf(known).filter((id) => !idsOf(decided.next).includes(id));
+      return { ...decided, ...besideGlossary(totals, known, decided.next ?? undefined), attach, detach };
     });
 
   /** A change with new dictionaries, which are prepared before, and attached if it writes anything. */
@@ -45,16 +40,15 @@ export function recordGlossaries(space: RecordSpace): GlossaryStore {
     added: readonly AddedDictionary[],
     missing: Result,
     decide: Decide<Result>,
-  ): Promise<Result | StoreUnavailable> => {
+  ) => {
     const blobs = added.map(({ blob }) => blob);
-    const failed = await space.prepare(teamId, blobs);
-    if (failed !== undefined) return failed;
+    answered(await space.prepare(teamId, blobs));
     const result = (await change(teamId, glossaryId, decide, blobs)) ?? missing;
     if (result.kind === missing.kind) await space.abandon(teamId, blobs);
     return result;
   };
 
-  return {
+  return answeringAll<GlossaryStore>({
     async create({ glossaryId, teamId, name, dictionaries }, teamBytesMax = Infinity) {
       const added = await newDictionaries(dictionaries);
       const decide: Decide<GlossaryCreation> = (known, totals, { limits: { maxGlossaries }, nowMs }) => {
@@ -75,19 +69,17 @@ export function recordGlossaries(space: RecordSpace): GlossaryStore {
       return write(teamId, glossaryId, added, { kind: 'team_unknown' }, decide);
     },
     async list(teamId) {
-      const found = await space.list(teamId, 'glossaries');
-      if (isUnavailable(found)) return found;
-      const glossaries = [...found.values()].map((text) => GLOSSARIES.read(text));
+      const found = await GLOSSARIES.list(new Group(space, teamId));
+      const glossaries = found.map(([, glossary]) => glossary);
       return glossaries.toSorted((one, other) => one.order - other.order).map(shownGlossary);
     },
     async find(teamId, glossaryId) {
-      const found = await space.read(teamId, [GLOSSARIES.name(glossaryId)]);
-      if (isUnavailable(found)) return found;
-      return found[0] === undefined ? undefined : shownGlossary(GLOSSARIES.read(found[0]));
+      const found = await GLOSSARIES.find(new Group(space, teamId), glossaryId);
+      return found && shownGlossary(found);
     },
     async entries(teamId, dictionaryId) {
-      const pieces = await space.readBlob(teamId, dictionaryId);
-      return pieces === undefined || isUnavailable(pieces) ? pieces : new ReadEntries(pieces);
+      const pieces = answered(await space.readBlob(teamId, dictionaryId));
+      return pieces && new ReadEntries(pieces);
     },
     async change({ teamId, glossaryId, name, revision, dictionaries }, teamBytesMax = Infinity) {
       const added = await newDictionaries(dictionaries);
@@ -107,7 +99,7 @@ export function recordGlossaries(space: RecordSpace): GlossaryStore {
       });
       return removed ?? false;
     },
-  };
+  });
 }
 
 interface AddedDictionary {

@@ -2,11 +2,11 @@
 import { DAY_MS } from '../../domain/period.ts';
 import { dateOf, dayOfDate, NO_REFUSALS, REFUSAL_CODES } from '../../domain/usage-days.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
-import { answered, answering } from '../../domain/store-unavailable.ts';
+import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RefusalCounts, RefusalDays } from '../../ports/refusal-days.ts';
-import { JsonTable } from './json-table.ts';
+import { Group, JsonTable } from './json-table.ts';
 
 const DAYS = new JsonTable<Partial<RefusalCounts>>('refusals');
 
@@ -20,31 +20,24 @@ interface RecordRefusals extends RefusalDays {
 
 /** `retainedDays`: `history.days`. */
 export function recordRefusals(space: RecordSpace, retainedDays: number): RecordRefusals {
-  const daysOf = async (teamId: string, { from, to }: DayRange): Promise<[date: string, text: string][]> => {
-    const all = answered(await space.list(teamId, 'refusals'));
-    return [...all].filter(([date]) => dayOfDate(date)! >= from && dayOfDate(date)! <= to);
-  };
-  return {
-    sum: (teamId, range) =>
-      answering(async () => (await daysOf(teamId, range)).map(([, text]) => readRefusals(text)).reduce(added, NO_REFUSALS)),
-    add: (teamId, counts, nowMs) =>
-      answering(async () => {
-        const day = Math.floor(nowMs / DAY_MS);
-        const change = await space.change(teamId, [DAYS.name(dateOf(day))], ([before]) => ({
-          result: before === undefined,
-          ...DAYS.put(dateOf(day), added(readRefusals(before), counts)),
-        }));
-        if (answered(change) !== true) return undefined;
-        const remove = DAYS.names((await daysOf(teamId, { from: 0, to: day - retainedDays - 1 })).map(([date]) => date));
-        if (remove.length > 0) answered(await space.change(teamId, [], () => ({ result: true, remove })));
-        return undefined;
-      }),
-  };
-}
-
-/** The counts of a record. */
-function readRefusals(text: string | undefined): RefusalCounts {
-  return { ...NO_REFUSALS, ...DAYS.read(text) };
+  const daysOf = async (team: Group, { from, to }: DayRange) =>
+    [...(await team.list('refusals'))].filter(([date]) => dayOfDate(date)! >= from && dayOfDate(date)! <= to);
+  return answeringAll<RecordRefusals>({
+    async sum(teamId, range) {
+      const days = await daysOf(new Group(space, teamId), range);
+      return days.map(([, text]): RefusalCounts => ({ ...NO_REFUSALS, ...DAYS.read(text) })).reduce(added, NO_REFUSALS);
+    },
+    async add(teamId, counts, nowMs) {
+      const [team, day] = [new Group(space, teamId), Math.floor(nowMs / DAY_MS)];
+      const isFirst = await DAYS.change(team, dateOf(day), [], (before) => ({
+        result: before === undefined,
+        next: added({ ...NO_REFUSALS, ...before }, counts),
+      }));
+      if (isFirst !== true) return;
+      const remove = DAYS.names((await daysOf(team, { from: 0, to: day - retainedDays - 1 })).map(([date]) => date));
+      if (remove.length > 0) await team.write({ remove });
+    },
+  });
 }
 
 export function added(one: RefusalCounts, other: RefusalCounts): RefusalCounts {

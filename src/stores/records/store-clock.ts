@@ -2,11 +2,11 @@
 // judges, and what a wrong clock showed then, so that a process that starts does not believe it.
 import { agree, JudgedClock, stepText } from '../../domain/clock-judge.ts';
 import type { ClockMark } from '../../domain/clock-judge.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
-import { answered, answering } from '../../domain/store-unavailable.ts';
+import { answering } from '../../domain/store-unavailable.ts';
 import type { AcceptedClock, Clock, ClocksApart, ClockStep, StoreClock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
+import { Group } from './json-table.ts';
 
 /** The clocks that a store goes by: the machine's, or those of servers. */
 interface JudgedClocks {
@@ -77,14 +77,14 @@ function isJudged(clock: Clock | JudgedClocks): clock is JudgedClocks {
 
 /** One or two integers, with a space between; what is no time is none. */
 async function readMark(space: RecordSpace): Promise<ClockMark> {
-  const [text = ''] = answered(await space.read(SHARED_RECORDS, [MARK]));
+  const [text = ''] = await new Group(space).read([MARK]);
   const [latestMs, wrongMs] = text.split(' ').map((word) => (/^-?\d{1,15}$/.test(word) ? Number(word) : undefined));
   return { latestMs, wrongMs };
 }
 
 async function writeMark(space: RecordSpace, { latestMs, wrongMs }: ClockMark): Promise<void> {
   const value = wrongMs === undefined ? String(latestMs) : `${latestMs} ${wrongMs}`;
-  answered(await space.change(SHARED_RECORDS, [], () => ({ result: true, put: [{ ...MARK, value }] })));
+  await new Group(space).write({ put: [{ ...MARK, value }] });
 }
 
 function acceptedClock(nowMs: number, latestMs: number | undefined): AcceptedClock {

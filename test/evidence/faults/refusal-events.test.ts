@@ -103,7 +103,7 @@ async function codeOf(port: number, { key }: TestTeam): Promise<unknown> {
 async function limitEvents(url: string, teamIds: readonly string[]): Promise<Map<string, number>> {
   const counts = new Map(teamIds.map((teamId) => [teamId, 0]));
   const reader = await openWhole(url, 'read');
-  for (const [name, value] of await reader.records('shared', 'events')) {
+  for (const [name, value] of await reader.shared.list('events')) {
     if (!value.includes('"kind":"limit_reached"')) continue;
     const [teamId = ''] = name.split(' ');
     counts.set(teamId, (counts.get(teamId) ?? 0) + 1);
