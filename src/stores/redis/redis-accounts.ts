@@ -16,8 +16,7 @@ import { scanned } from './redis-connection.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { digestKey, groupKey, LAYOUT_KEY, OF_TEAM, ownerKey, slotsOf, tableOf } from './redis-keys.ts';
 import type { Write } from './redis-link.ts';
-import { attachBlob, setRecord } from './redis-records.ts';
-import type { RedisRecords } from './redis-records.ts';
+import { attachBlob, setRecord, tagTable } from './redis-records.ts';
 import { endedPeriods, usageRows } from './redis-usage.ts';
 import { HashDraft, manyWrites } from './redis-groups.ts';
 import type { RedisGroups } from './redis-groups.ts';
@@ -40,7 +39,6 @@ import type { TeamIndex } from './team-index.ts';
 
 interface AccountParts {
   readonly groups: RedisGroups;
-  readonly records: RedisRecords;
   readonly blobs: RedisBlobs;
   readonly index: TeamIndex;
 }
@@ -92,7 +90,7 @@ export class RedisAccounts implements WholeAccounts {
   }
 
   async #account(teamId: string, draft: HashDraft, hashes: Hashes): Promise<WholeAccount | undefined> {
-    const { groups, records } = this.#parts;
+    const { groups } = this.#parts;
     const fields = draft.read;
     const charges = readCharges(hashes.get(OF_TEAM.days)!);
     const usage = usageRows(fields, charges, endedPeriods(hashes.get(OF_TEAM.periods)!), 0);
@@ -103,7 +101,7 @@ export class RedisAccounts implements WholeAccounts {
     const rows = new HashRows(draft, 0);
     const open = openAccount(draft, rows);
     const ofTags = (['tag_limits', 'tag_uses'] as const).map(
-      async (table) => [table, await records.tagTable(teamId, table, fields)] as const,
+      async (table) => [table, await tagTable(groups, teamId, table, fields)] as const,
     );
     const tables = [...TABLES.map((table) => [table, hashes.get(tableOf(table))!] as const), ...(await Promise.all(ofTags))];
     return {

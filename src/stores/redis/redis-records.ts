@@ -1,21 +1,10 @@
 // The record space in Redis: a hash for each table of a group, a sorted set for each index. A change reads, decides, and writes if what it
 // depends on is still so. What admissions read of tags and keys is in the team's own hash.
-import { answering } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answeringAll } from '../../domain/store-unavailable.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { keySubject, tagSubject } from '../../domain/window-limits.ts';
-import type { EntryPieces } from '../../domain/entries-text.ts';
-import type {
-  DecideChange,
-  GroupChange,
-  GroupHead,
-  IndexPage,
-  KeyWrite,
-  NewBlob,
-  RecordName,
-  RecordSpace,
-  RecordTable,
-} from '../../ports/record-space.ts';
+import type { DecideChange, GroupChange, GroupHead, KeyWrite } from '../../ports/record-space.ts';
+import type { NewBlob, RecordName, RecordSpace, RecordTable } from '../../ports/record-space.ts';
 import type { RedisBlobs } from './redis-blobs.ts';
 import { HashDraft, manyWrites } from './redis-groups.ts';
 import type { RedisGroups } from './redis-groups.ts';
@@ -25,106 +14,68 @@ import { HashRows } from './team-accounts.ts';
 import { FIELD, fieldKey, fieldsWith, keyText, readKey, readPeriod, readTagUses, readTeam, tagUsesText } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
-type Values = readonly (string | undefined)[];
+export function redisRecords(groups: RedisGroups, blobs: RedisBlobs, index: TeamIndex): RecordSpace {
+  const { link } = groups;
+  const changes = new InTurn();
 
-export class RedisRecords implements RecordSpace {
-  readonly #groups: RedisGroups;
-  readonly #blobs: RedisBlobs;
-  readonly #index: TeamIndex;
-  readonly #changes = new InTurn();
+  /** All at one moment. A team that is being deleted has no records. */
+  const draftOf = async (group: string, names: readonly RecordName[], keyId?: string): Promise<HashDraft> => {
+    const fields = names.map((name) => fieldOf(group, name));
+    if (group === SHARED_RECORDS) return new HashDraft(await groups.fields(group, fields));
+    const ofKey = keyId === undefined ? [] : [FIELD.key(keyId), FIELD.usedBy(keyId), FIELD.keys];
+    const read = await groups.fields(group, [...new Set([FIELD.team, FIELD.period, ...ofKey, ...fields])]);
+    return new HashDraft(read.has(FIELD.team) ? read : new Map());
+  };
 
-  constructor(groups: RedisGroups, blobs: RedisBlobs, index: TeamIndex) {
-    [this.#groups, this.#blobs, this.#index] = [groups, blobs, index];
-  }
-
-  read(group: string, names: readonly RecordName[]): Promise<Values | StoreUnavailable> {
-    return answering(async () => {
-      const draft = await this.#read(group, names);
+  return answeringAll<RecordSpace>({
+    async read(group, names) {
+      const draft = await draftOf(group, names);
       return names.map((name) => recordIn(draft, group, name));
-    });
-  }
-
-  list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable> {
-    return answering(async () => {
-      if (isOfHash(group, table)) return this.tagTable(group, table, await this.#groups.hash(group));
-      return this.#groups.hash(group, tableOf(table));
-    });
-  }
-
-  /** One of the two that are in the team's hash. */
-  async tagTable(group: string, table: HashTable, fields: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
-    if (table === 'tag_limits') return new Map(fieldsWith(fields, FIELD.tag('')));
-    const found = new Map<string, string>();
-    for (const [tag, text] of fieldsWith(fields, FIELD.windows(tagSubject('')))) {
-      const slots = await this.#groups.link.ask((redis) => redis.lrange(groupKey(group) + slotsOf(tagSubject(tag)), 0, -1));
-      found.set(tag, readTagUses(text, slots));
-    }
-    return found;
-  }
-
-  page(group: string, { index, from, below, limit }: IndexPage): Promise<readonly string[] | StoreUnavailable> {
-    const key = groupKey(group) + tableOf(index);
-    return answering(() => this.#groups.link.ask((redis) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit)));
-  }
-
-  change<Result>(
-    group: string,
-    names: readonly RecordName[],
-    decide: DecideChange<Result>,
-    keyId?: string,
-  ): Promise<Result | undefined | StoreUnavailable> {
-    const decided = async (draft: HashDraft, nowMs: number): Promise<Result | undefined> => {
-      if (group !== SHARED_RECORDS && draft.get(FIELD.team) === undefined) return undefined;
-      const values = names.map((name) => recordIn(draft, group, name));
-      const change = decide(values, headOf(draft.read, nowMs, keyId));
-      writeChange(draft, group, keyId, change, nowMs);
-      for (const blob of change.attach ?? []) await this.#blobs.writeSmall(group, blob);
-      return change.result;
-    };
-    const changing = () => this.#groups.decide(group, () => this.#read(group, names, keyId), decided);
-    // A key is changed beside all else of its team.
-    return this.#changes.run(keyId ?? group, () => answering(changing));
-  }
-
-  teamOf(keyId: string): Promise<string | undefined | StoreUnavailable> {
-    return answering(async () => (await this.#groups.link.ask((redis) => redis.get(ownerKey(keyId)))) ?? undefined);
-  }
-
-  /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
-  groupOf({ table, id }: RecordName): Promise<string | undefined | StoreUnavailable> {
-    return answering(async () => {
-      for await (const ids of this.#index.pieces()) {
-        const found = await this.#groups.link.ask((redis) =>
-          Promise.all(ids.map((teamId) => redis.hexists(groupKey(teamId) + tableOf(table), id))),
-        );
-        const at = found.indexOf(1);
+    },
+    async list(group, table) {
+      return isOfHash(group, table) ? tagTable(groups, group, table, await groups.hash(group)) : groups.hash(group, tableOf(table));
+    },
+    page(group, { index: name, from, below, limit }) {
+      const key = groupKey(group) + tableOf(name);
+      return link.ask((redis) => redis.zrangebylex(key, `[${from}`, `(${below}`, 'LIMIT', 0, limit));
+    },
+    change<Result>(group: string, names: readonly RecordName[], decide: DecideChange<Result>, keyId?: string) {
+      const decided = async (draft: HashDraft, nowMs: number): Promise<Result | undefined> => {
+        if (group !== SHARED_RECORDS && draft.get(FIELD.team) === undefined) return undefined;
+        const values = names.map((name) => recordIn(draft, group, name));
+        const change = decide(values, headOf(draft.read, nowMs, keyId));
+        writeChange(draft, group, keyId, change, nowMs);
+        for (const blob of change.attach ?? []) await blobs.writeSmall(group, blob);
+        return change.result;
+      };
+      // A key is changed beside all else of its team.
+      return changes.run(keyId ?? group, () => groups.decide(group, () => draftOf(group, names, keyId), decided));
+    },
+    teamOf: async (keyId) => (await link.ask((redis) => redis.get(ownerKey(keyId)))) ?? undefined,
+    /** Looks at all teams: an index would cost memory for every record to save operators about a second. */
+    async groupOf({ table, id }) {
+      for await (const ids of index.pieces()) {
+        const all = ids.map((teamId) => groupKey(teamId) + tableOf(table));
+        const at = (await link.ask((redis) => Promise.all(all.map((key) => redis.hexists(key, id))))).indexOf(1);
         if (at !== -1) return ids[at];
       }
       return undefined;
-    });
-  }
+    },
+    prepare: (group, all) => blobs.write(group, all),
+    abandon: (group, all) => blobs.drop(group, all),
+    readBlob: (group, blobId) => blobs.read(group, blobId),
+  });
+}
 
-  prepare(group: string, blobs: readonly NewBlob[]): Promise<StoreUnavailable | undefined> {
-    return answering(() => this.#blobs.write(group, blobs));
+/** One of the two that are in the team's hash. */
+export async function tagTable(groups: RedisGroups, group: string, table: HashTable, fields: ReadonlyMap<string, string>) {
+  if (table === 'tag_limits') return new Map(fieldsWith(fields, FIELD.tag('')));
+  const found = new Map<string, string>();
+  for (const [tag, text] of fieldsWith(fields, FIELD.windows(tagSubject('')))) {
+    const slots = await groups.link.ask((redis) => redis.lrange(groupKey(group) + slotsOf(tagSubject(tag)), 0, -1));
+    found.set(tag, readTagUses(text, slots));
   }
-
-  abandon(group: string, blobs: readonly NewBlob[]): Promise<void> {
-    return this.#blobs.drop(group, blobs);
-  }
-
-  readBlob(group: string, blobId: string): Promise<EntryPieces | undefined | StoreUnavailable> {
-    return answering(() => this.#blobs.read(group, blobId));
-  }
-
-  /** All at one moment. A team that is being deleted has no records. */
-  async #read(group: string, names: readonly RecordName[], keyId?: string): Promise<HashDraft> {
-    const fields = names.map((name) => fieldOf(group, name));
-    if (group === SHARED_RECORDS) return new HashDraft(await this.#groups.fields(group, fields));
-    const ofKey = keyId === undefined ? [] : [FIELD.key(keyId), FIELD.usedBy(keyId), FIELD.keys];
-    const all = new Set([FIELD.team, FIELD.period, ...ofKey, ...fields]);
-    const read = await this.#groups.fields(group, [...all]);
-    return new HashDraft(read.has(FIELD.team) ? read : new Map());
-  }
+  return found;
 }
 
 /** What admissions read of tags is in the team's own hash. */

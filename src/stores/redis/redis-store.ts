@@ -21,7 +21,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import { RedisGroups } from './redis-groups.ts';
 import { RedisJanitor } from './redis-janitor.ts';
 import { keyDirectory, RedisLink } from './redis-link.ts';
-import { RedisRecords } from './redis-records.ts';
+import { redisRecords } from './redis-records.ts';
 import { redisTeamRegistry } from './redis-teams.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
@@ -92,7 +92,7 @@ async function assembled(
   const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
   const groups = new RedisGroups(link, postbox);
   const index = new TeamIndex(link);
-  const records = new RedisRecords(groups, blobs, index);
+  const records = redisRecords(groups, blobs, index);
   const clock = given ?? {
     nowMs,
     step: () => clocks.step(),
@@ -129,7 +129,7 @@ async function assembled(
       await link.close();
       bulk.disconnect();
     },
-    accounts: new RedisAccounts({ groups, records, blobs, index }),
+    accounts: new RedisAccounts({ groups, blobs, index }),
     link,
     index,
   };

@@ -1,6 +1,6 @@
 // Teams and keys in Redis, as operators manage them: how the registry (records/team-registry.ts) opens teams, and the indexes of keys.
 import type { KeyOwner } from '../../domain/api-key.ts';
-import { answering, isUnavailable } from '../../domain/store-unavailable.ts';
+import { answering, answeringAll, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { FoundKey, KeyRecord, Team, TeamPage, TeamRegistry } from '../../ports/team-registry.ts';
 import { keysOf, teamRegistry } from '../records/team-registry.ts';
@@ -54,41 +54,35 @@ function teamSpace(accounts: TeamAccounts, index: TeamIndex): TeamSpace {
     });
     return keys ?? [];
   };
-  return {
-    view: (teamId, show) => answering(() => accounts.view(teamId, show)),
+  return answeringAll<TeamSpace>({
+    view: (teamId, show) => accounts.view(teamId, show),
     change: (teamId, decide) =>
-      answering(() =>
-        accounts.change(teamId, (team) => {
-          team.draft.frees = false;
-          return decide(team);
-        }),
-      ),
-    create: (team, begin) =>
-      answering(async () => {
-        const made = await accounts.create(team, begin);
-        await index.add(team.teamId);
-        return made;
+      accounts.change(teamId, (team) => {
+        team.draft.frees = false;
+        return decide(team);
       }),
-    pageTeams: (page) => answering(() => index.page(page, (teamId) => found(teamId, page))),
+    async create(team, begin) {
+      const made = await accounts.create(team, begin);
+      await index.add(team.teamId);
+      return made;
+    },
+    pageTeams: (page) => index.page(page, (teamId) => found(teamId, page)),
     page: (page, show) =>
-      answering(() =>
-        index.page(page, async (teamId) => {
-          const isThere = page.search === undefined || (await found(teamId, page)) !== undefined;
-          return isThere ? accounts.view(teamId, show) : undefined;
-        }),
-      ),
-    findKeys: (search) =>
-      answering(async () => {
-        if ('digest' in search) {
-          const owner = await ownerOf(link, search.digest);
-          return owner === undefined ? [] : keysIn(owner.teamId, ({ keyId }) => keyId === owner.keyId);
-        }
-        const all: FoundKey[] = [];
-        for await (const ids of index.pieces()) {
-          const keys = await Promise.all(ids.map((teamId) => keysIn(teamId, ({ display }) => display === search.display)));
-          all.push(...keys.flat());
-        }
-        return all;
+      index.page(page, async (teamId) => {
+        const isThere = page.search === undefined || (await found(teamId, page)) !== undefined;
+        return isThere ? accounts.view(teamId, show) : undefined;
       }),
-  };
+    async findKeys(search) {
+      if ('digest' in search) {
+        const owner = await ownerOf(link, search.digest);
+        return owner === undefined ? [] : keysIn(owner.teamId, ({ keyId }) => keyId === owner.keyId);
+      }
+      const all: FoundKey[] = [];
+      for await (const ids of index.pieces()) {
+        const keys = await Promise.all(ids.map((teamId) => keysIn(teamId, ({ display }) => display === search.display)));
+        all.push(...keys.flat());
+      }
+      return all;
+    },
+  });
 }
