@@ -133,7 +133,7 @@ export class Account {
     const reserved = placed.kind === 'admitted' ? placed.reservation?.characters : undefined;
     const tickets = takeTickets(subjects, reserved ?? 0, nowMs);
     if (tag !== undefined) {
-      tag.uses.inPeriod.used += reserved ?? 0;
+      tag.inPeriod.used += reserved ?? 0;
       this.#keepTag(tag);
     }
     if (reserved !== undefined) this.#reserve(request, key, reserved, tickets, nowMs);
@@ -349,11 +349,11 @@ export class Account {
   #tag(tag: RequestTag | undefined, nowMs: number): TagAccount | undefined {
     const settings = tag && this.#rows.tags.get('tag_limits', tag.name);
     if (tag === undefined || settings === undefined) return undefined;
-    return new TagAccount(tag.name, settings, new TagUses(this.#rows.tags.get('tag_uses', tag.name), this.counts.period.number, nowMs));
+    return new TagAccount(tag.name, settings, this.#rows.tags.get('tag_uses', tag.name), this.counts.period.number, nowMs);
   }
 
-  #keepTag({ tag, uses }: TagAccount): void {
-    this.#rows.tags.put('tag_uses', tag, uses.written());
+  #keepTag(tag: TagAccount): void {
+    this.#rows.tags.put('tag_uses', tag.tag, tag.written());
   }
 
   // What operators change and see

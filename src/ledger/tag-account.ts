@@ -4,46 +4,35 @@ import type { TagSettings, RequestTag, TagCount } from '../domain/request-tag.ts
 import { FURTHER_TAGS } from '../domain/request-tag.ts';
 import { tagSubject, windowLimits } from '../domain/window-limits.ts';
 import type { WindowLimit, WindowSubject } from '../domain/window-limits.ts';
-import type { WindowCounts } from './counter.ts';
 import type { LimitedSubject } from './limit.ts';
-import type { Slots } from './rate.ts';
-import { readTagSettings } from './tag-uses.ts';
-import type { TagUses } from './tag-uses.ts';
+import { readTagSettings, TagUses } from './tag-uses.ts';
 
 /** The tables of a team's tags (`RecordTable`). */
 export type TagTable = 'tag_counts' | 'tag_days' | 'tag_limits' | 'tag_uses';
 
-export class TagAccount implements LimitedSubject {
+/** One that has settings. It is always counted: by its tickets, characters come back to the period as well. */
+export class TagAccount extends TagUses implements LimitedSubject {
   readonly of = 'tag';
   readonly name: WindowSubject;
   readonly tag: string;
   readonly settings: TagSettings;
-  readonly uses: TagUses;
   readonly rate: number | undefined;
   readonly characters: number | undefined;
   readonly windows: readonly WindowLimit[];
 
-  constructor(tag: string, settings: string, uses: TagUses) {
+  /** `settings` and `uses` are its records. */
+  constructor(tag: string, settings: string, uses: string | undefined, period: number, nowMs: number) {
+    super(uses, period, nowMs);
     this.tag = tag;
     this.name = tagSubject(tag);
     this.settings = readTagSettings(settings);
-    this.uses = uses;
     this.rate = this.settings.requestsPerSecond;
     this.characters = this.settings.characters;
     this.windows = windowLimits(this.settings.windows ?? '');
   }
 
-  get slots(): Slots {
-    return this.uses.slots;
-  }
-
-  /** A tag with settings is always counted: by its tickets, characters come back to the period as well. */
-  get counts(): WindowCounts {
-    return this.uses.counts;
-  }
-
   usedInPeriod(): number {
-    return this.uses.inPeriod.used;
+    return this.inPeriod.used;
   }
 }
 

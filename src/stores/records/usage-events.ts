@@ -7,7 +7,6 @@ import { costMicro } from '../../domain/money.ts';
 import type { Micro } from '../../domain/money.ts';
 import { dayOf, DAY_MS } from '../../domain/period.ts';
 import { windowAt } from '../../domain/window-limits.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type {
   Admission,
@@ -26,6 +25,7 @@ import type { Store } from '../../ports/store.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../ports/usage-history.ts';
 import { newEvent } from './event-record.ts';
+import { Group, joined } from './json-table.ts';
 
 /** How many teams are looked at with each call, and the pause after all of them were. */
 const TEAMS_MAX = 20;
@@ -196,8 +196,9 @@ export class UsageEvents {
   /** False if another process has reported something meanwhile, or nobody had seen the team: then it is to be read again. */
   async #attempt(teamId: string, refused: Refused | undefined): Promise<boolean> {
     const { teams, history, records, rules, nowMs } = this.#parts;
+    const shared = new Group(records);
     const name: RecordName = { table: 'reported', id: teamId };
-    const [before] = answered(await records.read(SHARED_RECORDS, [name]));
+    const [before] = await shared.read([name]);
     // After that: what was reported of a deleted team is gone, and nothing more is reported.
     const team = answered(await teams.findTeam(teamId));
     if (team === undefined) return true;
@@ -206,16 +207,12 @@ export class UsageEvents {
     const periods = isCalm ? [] : answered(await history.periods(teamId));
     if (periods === undefined) return true;
     const write = async (value: string, events: readonly NewEvent[]): Promise<boolean> => {
-      const written = await records.change(SHARED_RECORDS, [name], ([now], { nowMs: atMs }) => {
+      const written = await shared.change<boolean>([name], ([now], { nowMs: atMs }) => {
         if (now !== before) return { result: false };
         const stored = events.map((event) => newEvent({ ...event, teamId, atMs }));
-        return {
-          result: true,
-          put: [{ ...name, value }, ...stored.flatMap(({ put }) => put)],
-          index: stored.flatMap(({ index }) => index),
-        };
+        return { result: true, ...joined({ put: [{ ...name, value }] }, ...stored) };
       });
-      return answered(written)!;
+      return written!;
     };
     const today = dayOf(nowMs());
     if (reported === undefined) {
@@ -236,7 +233,7 @@ export class UsageEvents {
   /** Whether the same period runs and has reached no further percentage: periods are sums over all that was ever charged. */
   async #isCalm(teamId: string, reported: Reported): Promise<boolean> {
     const { teams, records, rules } = this.#parts;
-    const head = answered(await records.change(teamId, [], (_values, group) => ({ result: group })));
+    const head = await new Group(records, teamId).head();
     if (head?.limits === undefined || head.period === undefined) return false;
     const { number, endMs } = head.period;
     if (number !== reported.running || endMs <= head.nowMs) return false;
