@@ -118,12 +118,11 @@ export { auditEntry, idBefore, momentOf, teamDifference, withoutNames } from './
 export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord } from './domain/audit-entry.ts';
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';
 export { HISTORY_DAYS } from './domain/period.ts';
-export { readPairs } from './stores/records/glossary-record.ts';
+export { readPairs } from './stores/records/record-glossaries.ts';
 export { keysIn, RowHistory } from './stores/records/usage-rows.ts';
 export type { Charges, UsageRows, UsageSource } from './stores/records/usage-rows.ts';
-export { countTag } from './ledger/tag-account.ts';
+export { countTag, readTagSettings, TagUses } from './ledger/tag-account.ts';
 export type { TagRecords } from './ledger/tag-account.ts';
-export { readTagSettings, TagUses } from './ledger/tag-uses.ts';
 export { reportOf, teamRegistry, teamSummary } from './stores/records/team-registry.ts';
 export type { OpenTeam, RememberedChange, TeamRows, TeamSpace } from './stores/records/team-registry.ts';
 export { forgetTeam } from './stores/records/forget-team.ts';

@@ -83,7 +83,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ports',
     'stores/records/event-record.ts',
     'stores/records/forget-team.ts',
-    'stores/records/glossary-record.ts',
+    'stores/records/record-glossaries.ts',
     'stores/records/team-registry.ts',
     'stores/records/over-records.ts',
     'stores/records/record-audit.ts',

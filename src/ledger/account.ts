@@ -28,8 +28,7 @@ import { nearestRate, periodRefusal, rateRefusal, takeTickets, tooSmallWindow, w
 import type { LimitedSubject } from './limit.ts';
 import { OpenReservations } from './open-reservations.ts';
 import type { HeldReservation } from './open-reservations.ts';
-import { countTag, TagAccount } from './tag-account.ts';
-import { TagUses } from './tag-uses.ts';
+import { countTag, TagAccount, TagUses } from './tag-account.ts';
 import { changedTeam, withNextPlan } from './team-change.ts';
 
 export class Account {

@@ -21,7 +21,7 @@ export interface RecordName {
 
 /** Every table, with what it has. A store erases, checks and copies all of them. */
 export type RecordTable =
-  /** A team's glossaries (stores/records/glossary-record.ts). */
+  /** A team's glossaries (stores/records/record-glossaries.ts). */
   | 'glossaries'
   /** By glossary: its language pairs and their dictionaries, as admissions read them. */
   | 'pairs'
@@ -37,7 +37,7 @@ export type RecordTable =
   | 'tag_counts'
   /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */
   | 'tag_days'
-  /** By tag, its settings as JSON (ledger/tag-uses.ts). Admissions read it. */
+  /** By tag, its settings as JSON (ledger/tag-account.ts). Admissions read it. */
   | 'tag_limits'
   /** By tag with settings, what is used of them as JSON, which admissions and settlements write. The rules are those of `TagUses`. */
   | 'tag_uses'

@@ -5,7 +5,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentFolder, DocumentRecord } from '../ports/documents.ts';
 import type { Ledger, Resolution } from '../ports/ledger.ts';
 import type { StoreFinding, WholeAccount } from '../ports/whole-accounts.ts';
-import { bytesOf, DOCUMENTS, fileIdsOf, QUEUE, readOfTeam, sumOf, teamDocuments, DOCUMENT_TOTALS } from './records/document-record.ts';
+import { bytesOf, DOCUMENTS, fileIdsOf, QUEUE, readOfTeam, sumOf, teamDocuments, DOCUMENT_TOTALS } from './records/record-documents.ts';
 import type { RecordDocuments } from './records/record-documents.ts';
 import { Group } from './records/json-table.ts';
 import { recordsOf } from './records/record-tables.ts';

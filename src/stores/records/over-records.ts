@@ -6,8 +6,7 @@ import { recordEngineUse } from './record-engine-use.ts';
 import { recordGlossaries } from './record-glossaries.ts';
 import { recordIdempotency } from './record-idempotency.ts';
 import { recordOutbox } from './record-outbox.ts';
-import { recordTagRegistry } from './record-tag-registry.ts';
-import { recordTags } from './record-tags.ts';
+import { recordTagRegistry, recordTags } from './record-tags.ts';
 
 /**
  * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking; `historyDays`, how long the

@@ -1,6 +1,7 @@
 // Documents over a record space. A team's group has their records and files; the shared group has the queue, a record and index entries
 // for each document, and the sum of all bytes. The queue's record is written first and removed last: it is what the janitor finds,
 // whatever happens in between.
+import type { EntryPieces } from '../../domain/entries-text.ts';
 import { eventIds } from '../../domain/event-rules.ts';
 import { answered, answering, answeringAll, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -14,25 +15,44 @@ import type {
   NewDocumentFile,
   PlacedDocument,
 } from '../../ports/documents.ts';
-import type { NewBlob, NewEvent, RecordIndex, RecordSpace } from '../../ports/record-space.ts';
-import {
-  bytesOf,
-  DOCUMENTS,
-  fileIdsOf,
-  idAfter,
-  isOpen,
-  QUEUE,
-  readOfTeam,
-  readPlace,
-  sumOf,
-  teamDocuments,
-  DOCUMENT_TOTALS,
-  writtenBytes,
-  writtenOfTeam,
-} from './document-record.ts';
-import type { QueuedDocument, TeamDocuments } from './document-record.ts';
-import { Group, timeDigits } from './json-table.ts';
-import type { Decided } from './json-table.ts';
+import type { NewBlob, NewEvent, RecordIndex, RecordName, RecordSpace } from '../../ports/record-space.ts';
+import { Group, JsonTable, latestFirst, timeDigits } from './json-table.ts';
+import type { Decided, Writes } from './json-table.ts';
+
+/** In the team's group. */
+export const DOCUMENTS = new JsonTable<DocumentRecord>('documents');
+
+/** Of the shared records. */
+interface QueuedDocument {
+  readonly teamId: string;
+  /** Of its file. */
+  readonly bytes: number;
+  /** When it was created. */
+  readonly createdMs: number;
+  readonly dueMs: number;
+  /** When it expires. */
+  readonly untilMs: number;
+  readonly worker?: string | undefined;
+}
+
+export const QUEUE = new JsonTable<QueuedDocument>('documents', (documentId, { createdMs, dueMs, untilMs, teamId }) => {
+  const of = `${documentId} ${teamId}`;
+  return [
+    { index: 'documents_by_due', id: `${timeDigits(dueMs)} ${of}` },
+    { index: 'documents_by_age', id: `${latestFirst(createdMs)} ${of}` },
+    // What has ended is due when it expires.
+    ...(dueMs < untilMs ? [{ index: 'documents_open', id: `${timeDigits(createdMs)} ${of}` } as const] : []),
+  ];
+});
+
+/** In the shared group the bytes of all documents; in a team's, what it has. Without documents there is none. */
+export const DOCUMENT_TOTALS: RecordName = { table: 'totals', id: 'documents' };
+
+/** Which documents of a team are queued or translating, and the bytes of all its files. */
+interface TeamDocuments {
+  readonly open: readonly string[];
+  readonly bytes: number;
+}
 
 /** A document whose creation was interrupted is due after it, and is then removed from the queue: it must not be created any more. */
 const CREATION_MS = 60_000;
@@ -258,4 +278,53 @@ function eventOf({ documentId, keyId, format, state, code, billed }: DocumentRec
   const id = eventIds.document(documentId);
   if (state === 'done') return { id, facts: { ...facts, state, characters: billed ?? 0 } };
   return { id, facts: { ...facts, state: 'error', code: code ?? 'internal_error', characters: 0 } };
+}
+
+/** Of an entry in one of its indexes: the document, and its place there, which begins with the entry's time. */
+function readPlace(id: string): PlacedDocument {
+  const [time = '', documentId = '', teamId = ''] = id.split(' ');
+  return { documentId, teamId, place: `${time}-${documentId}` };
+}
+
+/** The first id after a place; `''` for the beginning. */
+function idAfter(place: string | undefined): string {
+  // A space comes before every sign of a team's id.
+  return place === undefined ? '' : `${place.replace('-', ' ')}!`;
+}
+
+export function readOfTeam(text: string | undefined): TeamDocuments {
+  return text === undefined ? { open: [], bytes: 0 } : (JSON.parse(text) as TeamDocuments);
+}
+
+function writtenOfTeam({ open, bytes }: TeamDocuments): Writes {
+  return writtenTotals(open.length === 0 && bytes <= 0 ? undefined : JSON.stringify({ open, bytes: Math.max(0, bytes) }));
+}
+
+function writtenBytes(bytes: number): Writes {
+  return writtenTotals(bytes <= 0 ? undefined : String(bytes));
+}
+
+function writtenTotals(value: string | undefined): Writes {
+  return value === undefined ? { remove: [DOCUMENT_TOTALS] } : { put: [{ ...DOCUMENT_TOTALS, value }] };
+}
+
+function isOpen(document: DocumentRecord | undefined): boolean {
+  return document?.state === 'queued' || document?.state === 'translating';
+}
+
+/** As the documents of a team say it. */
+export function teamDocuments(documents: readonly DocumentRecord[]): TeamDocuments {
+  return { open: documents.filter(isOpen).map(({ documentId }) => documentId), bytes: sumOf(documents.map((one) => one.storedBytes ?? 0)) };
+}
+
+export function fileIdsOf(document: DocumentRecord | undefined): readonly string[] {
+  return [document?.sourceId, document?.resultId].filter((id) => id !== undefined);
+}
+
+export function bytesOf(pieces: EntryPieces): number {
+  return sumOf(pieces.map(({ length }) => length));
+}
+
+export function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }

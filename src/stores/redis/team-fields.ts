@@ -4,7 +4,7 @@ import type { KeyDigest } from '../../domain/api-key.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { HeldReservation } from '../../ledger/open-reservations.ts';
 import { shownKey } from '../../ledger/key-account.ts';
-import type { StoredTagUses } from '../../ledger/tag-uses.ts';
+import type { StoredTagUses } from '../../ledger/tag-account.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import type { WindowSlots } from '../../ports/whole-accounts.ts';
 import type { ChargeRow, RunningPeriod } from '../../ports/usage-history.ts';

@@ -13,7 +13,7 @@ import type { TagTable } from '../../ledger/tag-account.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyRecord, Team } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod, RunningPeriod } from '../../ports/usage-history.ts';
-import { readPairs } from '../records/glossary-record.ts';
+import { readPairs } from '../records/record-glossaries.ts';
 import { reportOf } from '../records/team-registry.ts';
 import type { RememberedChange, TeamRows } from '../records/team-registry.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
