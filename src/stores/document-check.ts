@@ -7,7 +7,7 @@ import type { Ledger, Resolution } from '../ports/ledger.ts';
 import type { StoreFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { bytesOf, DOCUMENTS, fileIdsOf, QUEUE, readOfTeam, sumOf, teamDocuments, DOCUMENT_TOTALS } from './records/record-documents.ts';
 import type { RecordDocuments } from './records/record-documents.ts';
-import { Group } from './records/json-table.ts';
+import { RecordGroup } from './records/json-table.ts';
 import { recordsOf } from './records/record-tables.ts';
 import type { WholeStore } from './whole-store.ts';
 
@@ -136,7 +136,7 @@ export async function judgeQueue({ reader, folder, nowMs }: Look, report: Report
       run: ({ documents }) => documents.recountBytes(),
     });
   for (const [documentId, { teamId, dueMs }] of queue)
-    if (dueMs <= nowMs - CREATION_MS_MAX && !(await new Group(store.records, teamId).list('documents')).has(documentId))
+    if (dueMs <= nowMs - CREATION_MS_MAX && !(await new RecordGroup(store.records, teamId).list('documents')).has(documentId))
       found(`document ${documentId} is in the queue, but does not exist`, removal(teamId, documentId));
   for (const documentId of (await folder?.list()) ?? [])
     if (!queue.has(documentId) && !(await hasRecord(documentId)))

@@ -7,7 +7,7 @@ import type { RecordIndex } from '../ports/record-space.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { assertUnmarked, isMarked, MARKED } from './records/copy-mark.ts';
 import { eventOfRecord, EVENTS } from './records/event-record.ts';
-import { Group } from './records/json-table.ts';
+import { RecordGroup } from './records/json-table.ts';
 import { COPIED_SHARED_TABLES, isIndex } from './records/record-tables.ts';
 
 const PAGE = 500;
@@ -20,13 +20,13 @@ type OwnCheck = (report: ReportFinding) => void | Promise<void>;
 
 export class WholeStore {
   readonly store: WholeStoreParts;
-  readonly shared: Group;
+  readonly shared: RecordGroup;
   readonly #ownCheck: OwnCheck | undefined;
   /** Rejects with a `StoreError` if a gateway has started to serve from it since it was opened. */
   stillAlone = (): Promise<void> => Promise.resolve();
 
   constructor(store: WholeStoreParts, ownCheck?: OwnCheck) {
-    [this.store, this.shared, this.#ownCheck] = [store, new Group(store.records), ownCheck];
+    [this.store, this.shared, this.#ownCheck] = [store, new RecordGroup(store.records), ownCheck];
   }
 
   /** In order of creation, also deleted teams of which usage is left. One that cannot be read is reported and skipped. */
@@ -172,7 +172,7 @@ async function assertAlone({ gateways }: WholeStoreParts, shown: string, sinceMs
 async function contentOf({ history, audit, records }: WholeStoreParts): Promise<string | undefined> {
   if (answered(await history.pageDays({ after: undefined, limit: 1, search: undefined }, NO_DAYS)).length > 0) return 'teams';
   if (answered(await audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 1 })).length > 0) return 'an audit';
-  const shared = new Group(records);
+  const shared = new RecordGroup(records);
   for (const table of COPIED_SHARED_TABLES) if (!isIndex(table) && (await shared.list(table)).size > 0) return `records of ${table}`;
   return undefined;
 }

@@ -1,7 +1,7 @@
 // The mark of a plugin's store into which a copy is not complete: a shared record, which everything that opens the store looks for.
 import { answering, halfWritten, StoreAwayError, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
-import { Group } from './json-table.ts';
+import { RecordGroup } from './json-table.ts';
 import type { Writes } from './json-table.ts';
 
 const MARK: RecordName = { table: 'copies', id: 'half-written' };
@@ -11,7 +11,7 @@ export const UNMARKED: Writes = { remove: [MARK] };
 
 /** Rejects if the store does not answer. */
 export async function isMarked(records: RecordSpace): Promise<boolean> {
-  return (await new Group(records).read([MARK]))[0] !== undefined;
+  return (await new RecordGroup(records).read([MARK]))[0] !== undefined;
 }
 
 /** Rejects with a `StoreError` if the store is marked. `shown` contains no credentials. */

@@ -4,13 +4,13 @@ import { answering, answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { GatewayRecord, GatewayRecords, SharedSecrets } from '../../ports/store.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import { Group, JsonTable } from './json-table.ts';
+import { RecordGroup, JsonTable } from './json-table.ts';
 
 interface Ending {
   readonly untilMs: number;
 }
 
-function endingRecords<T extends object>(shared: Group, name: 'gateways' | 'secrets' | 'sign_ins') {
+function endingRecords<T extends object>(shared: RecordGroup, name: 'gateways' | 'secrets' | 'sign_ins') {
   const table = new JsonTable<T & Ending>(name);
   return {
     /** Those that have not been removed. */
@@ -33,7 +33,7 @@ function endingRecords<T extends object>(shared: Group, name: 'gateways' | 'secr
 
 /** `nowMs`: the store's time, as far as it is known without asking. */
 export function recordSecrets(space: RecordSpace, nowMs: () => number | undefined): SharedSecrets {
-  const secrets = endingRecords<{ readonly secret: string }>(new Group(space), 'secrets');
+  const secrets = endingRecords<{ readonly secret: string }>(new RecordGroup(space), 'secrets');
   return {
     nowMs,
     agree: (name, candidate, keepMs) =>
@@ -49,7 +49,7 @@ const USED_MAX = 200;
 
 /** Remembers an attempt for a time; `false` if it was remembered before. */
 export function recordSignIns(space: RecordSpace): (id: string, keepMs: number) => Promise<boolean | StoreUnavailable> {
-  const used = endingRecords(new Group(space), 'sign_ins');
+  const used = endingRecords(new RecordGroup(space), 'sign_ins');
   return (id, keepMs) => answering(async () => (await used.put(id, {}, keepMs, { most: USED_MAX })) === undefined);
 }
 
@@ -57,7 +57,7 @@ export function recordSignIns(space: RecordSpace): (id: string, keepMs: number) 
 const GATEWAY_MS = 86_400_000;
 
 export function recordGateways(space: RecordSpace): GatewayRecords {
-  const shared = new Group(space);
+  const shared = new RecordGroup(space);
   const gateways = endingRecords<GatewayRecord>(shared, 'gateways');
   return answeringAll<GatewayRecords>({
     async leave({ host, file }) {

@@ -3,7 +3,7 @@ import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Store } from '../../ports/store.ts';
 import { EVENTS, outlivesTeam } from './event-record.ts';
-import { Group } from './json-table.ts';
+import { RecordGroup } from './json-table.ts';
 
 /**
  * Removes its events, but for those without names, what gateways have noticed of it, and answers to requests that name it; strips
@@ -15,7 +15,7 @@ export function forgetTeam(
   { records, audit, idempotency }: Pick<Store, 'records' | 'audit' | 'idempotency'>,
 ): Promise<StoreUnavailable | undefined> {
   return answering(async () => {
-    const shared = new Group(records);
+    const shared = new RecordGroup(records);
     const ofTeam = async (table: 'events' | 'reported') =>
       [...(await shared.list(table))].filter(([id]) => id === teamId || id.startsWith(`${teamId} `));
     await shared.writeAll((await ofTeam('reported')).map(([id]) => ({ remove: [{ table: 'reported', id }] as const })));

@@ -14,7 +14,7 @@ const TIME_DIGITS = 15;
 const LATEST_MS = 10 ** TIME_DIGITS - 1;
 
 /** A team's records, or the shared ones. */
-export class Group {
+export class RecordGroup {
   readonly #space: RecordSpace;
   readonly #id: string;
 
@@ -82,18 +82,18 @@ export class JsonTable<T> {
     return text === undefined ? undefined : (JSON.parse(text) as T);
   }
 
-  async find(group: Group, id: string): Promise<T | undefined> {
+  async find(group: RecordGroup, id: string): Promise<T | undefined> {
     return this.read((await group.read([this.name(id)]))[0]);
   }
 
   /** In any order. */
-  async list(group: Group): Promise<(readonly [id: string, value: T])[]> {
+  async list(group: RecordGroup): Promise<(readonly [id: string, value: T])[]> {
     return [...(await group.list(this.#table))].map(([id, text]) => [id, this.read(text)]);
   }
 
   /** Decides on a record, and on `others` by their texts; what is decided is written if all are still so. */
   change<Result>(
-    group: Group,
+    group: RecordGroup,
     id: string,
     others: readonly RecordName[],
     decide: (known: T | undefined, head: GroupHead, others: Values) => Decided<Result, T>,

@@ -6,7 +6,7 @@ import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import type { IndexEntry, RecordSpace, StoredRecord } from '../../ports/record-space.ts';
-import { Group, joined, JsonTable } from './json-table.ts';
+import { RecordGroup, joined, JsonTable } from './json-table.ts';
 import type { Writes } from './json-table.ts';
 
 /** How many entries are read, changed or deleted at a time. */
@@ -34,7 +34,7 @@ export interface RecordAudit extends AuditLog {
 
 /** `nowMs`: the store's time, as far as it is known without asking. `historyDays`: how long entries are retained. */
 export function recordAudit(space: RecordSpace, nowMs: () => number | undefined, historyDays = HISTORY_DAYS): RecordAudit {
-  const shared = new Group(space);
+  const shared = new RecordGroup(space);
   const expiredBeforeMs = (): number => Math.max(0, (nowMs() ?? 0) - historyDays * DAY_MS);
 
   /** Newest first; `from` and `below` as `behind` gives them. */

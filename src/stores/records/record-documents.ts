@@ -16,7 +16,7 @@ import type {
   PlacedDocument,
 } from '../../ports/documents.ts';
 import type { NewBlob, NewEvent, RecordIndex, RecordName, RecordSpace } from '../../ports/record-space.ts';
-import { Group, JsonTable, latestFirst, timeDigits } from './json-table.ts';
+import { RecordGroup, JsonTable, latestFirst, timeDigits } from './json-table.ts';
 import type { Decided, Writes } from './json-table.ts';
 
 /** In the team's group. */
@@ -76,14 +76,14 @@ export interface RecordDocuments extends DocumentStore {
 
 /** `time`: the store's as far as it is known; `folder`: where files are, if not in the store. */
 export function recordDocuments(space: RecordSpace, time: () => number, folder?: DocumentFolder): RecordDocuments {
-  const shared = new Group(space);
+  const shared = new RecordGroup(space);
 
   /** Changes a document of a team, with what the team has of documents. */
   const change = <Result>(
     { documentId, teamId }: DueDocument,
     decide: (known: DocumentRecord | undefined, all: TeamDocuments, nowMs: number) => Decided<Result, DocumentRecord>,
   ) =>
-    DOCUMENTS.change<Result>(new Group(space, teamId), documentId, [DOCUMENT_TOTALS], (known, { nowMs }, [totals]) => {
+    DOCUMENTS.change<Result>(new RecordGroup(space, teamId), documentId, [DOCUMENT_TOTALS], (known, { nowMs }, [totals]) => {
       const all = readOfTeam(totals);
       const decided = decide(known, all, nowMs);
       if (decided.next === undefined) return decided;
@@ -170,9 +170,9 @@ export function recordDocuments(space: RecordSpace, time: () => number, folder?:
       });
       return result;
     },
-    find: (teamId, documentId) => DOCUMENTS.find(new Group(space, teamId), documentId),
+    find: (teamId, documentId) => DOCUMENTS.find(new RecordGroup(space, teamId), documentId),
     async list(teamId) {
-      const found = await DOCUMENTS.list(new Group(space, teamId));
+      const found = await DOCUMENTS.list(new RecordGroup(space, teamId));
       return found.map(([, document]) => document).toSorted((one, other) => one.createdAtMs - other.createdAtMs);
     },
     file: ({ documentId, teamId }, fileId) =>
@@ -238,7 +238,7 @@ export function recordDocuments(space: RecordSpace, time: () => number, folder?:
       });
     },
     async recountTeam(teamId) {
-      const team = new Group(space, teamId);
+      const team = new RecordGroup(space, teamId);
       const [before] = await team.read([DOCUMENT_TOTALS]);
       const names = DOCUMENTS.names([...(await team.list('documents')).keys()]);
       await team.change([DOCUMENT_TOTALS, ...names], ([counted, ...texts]) => {

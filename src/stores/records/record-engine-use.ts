@@ -5,7 +5,7 @@ import type { EngineUse, EngineUsed, SentCharacters } from '../../ports/engine-u
 import type { OutboxEvent } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { newEvent } from './event-record.ts';
-import { Group, JsonTable } from './json-table.ts';
+import { RecordGroup, JsonTable } from './json-table.ts';
 
 /** What a process that has not reported for so long has sent is added to the rest. */
 const QUIET_MS = 600_000;
@@ -24,7 +24,7 @@ interface StoredUse {
 const USES = new JsonTable<StoredUse>('engines');
 
 export function recordEngineUse(space: RecordSpace): EngineUse {
-  const shared = new Group(space);
+  const shared = new RecordGroup(space);
   return answeringAll<EngineUse>({
     async add(sent) {
       const used = await USES.change(shared, `${sent.engine} ${sent.cap.per}`, [], (before, { nowMs }) => {

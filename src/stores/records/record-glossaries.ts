@@ -15,7 +15,7 @@ import type {
   NewDictionary,
 } from '../../ports/glossary-store.ts';
 import type { GroupHead, NewBlob, RecordName, RecordSpace } from '../../ports/record-space.ts';
-import { Group, JsonTable } from './json-table.ts';
+import { RecordGroup, JsonTable } from './json-table.ts';
 import type { Decided, Writes } from './json-table.ts';
 
 interface StoredDictionary extends DictionaryRecord {
@@ -49,7 +49,7 @@ type Decide<Result> = (known: StoredGlossary | undefined, totals: GlossaryTotals
 
 export function recordGlossaries(space: RecordSpace): GlossaryStore {
   const change = <Result>(teamId: string, glossaryId: string, decide: Decide<Result>, attach: readonly NewBlob[] = []) =>
-    GLOSSARIES.change<Result>(new Group(space, teamId), glossaryId, [GLOSSARY_TOTALS], (known, team, [sums]) => {
+    GLOSSARIES.change<Result>(new RecordGroup(space, teamId), glossaryId, [GLOSSARY_TOTALS], (known, team, [sums]) => {
       const totals = readTotals(sums);
       const decided = decide(known, totals, team as TeamHead);
       if (decided.next === undefined) return decided;
@@ -93,12 +93,12 @@ export function recordGlossaries(space: RecordSpace): GlossaryStore {
       return write(teamId, glossaryId, added, { kind: 'team_unknown' }, decide);
     },
     async list(teamId) {
-      const found = await GLOSSARIES.list(new Group(space, teamId));
+      const found = await GLOSSARIES.list(new RecordGroup(space, teamId));
       const glossaries = found.map(([, glossary]) => glossary);
       return glossaries.toSorted((one, other) => one.order - other.order).map(shownGlossary);
     },
     async find(teamId, glossaryId) {
-      const found = await GLOSSARIES.find(new Group(space, teamId), glossaryId);
+      const found = await GLOSSARIES.find(new RecordGroup(space, teamId), glossaryId);
       return found && shownGlossary(found);
     },
     async entries(teamId, dictionaryId) {

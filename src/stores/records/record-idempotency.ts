@@ -3,7 +3,7 @@ import { REQUEST_REMEMBERED_MS } from '../../domain/reservation.ts';
 import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { Claimed, HeldRequest, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import { Group, joined, JsonTable, timeDigits } from './json-table.ts';
+import { RecordGroup, joined, JsonTable, timeDigits } from './json-table.ts';
 import type { Writes } from './json-table.ts';
 
 interface StoredRequest extends Pick<RequestClaim, 'request' | 'recordId' | 'teamId'> {
@@ -25,7 +25,7 @@ const CLAIMS = new JsonTable<StoredClaim>('claims');
 
 /** `time`: the store's, as far as it is known without asking. */
 export function recordIdempotency(space: RecordSpace, time: () => number | undefined): IdempotencyRecords {
-  const shared = new Group(space);
+  const shared = new RecordGroup(space);
 
   /** Ends the claim, if this holder runs the request. */
   const end = ({ id, holder }: HeldRequest, become: (known: StoredRequest) => StoredRequest | null | undefined) =>
@@ -61,7 +61,7 @@ export function recordIdempotency(space: RecordSpace, time: () => number | undef
       await end(held, (known) => ({ ...known, answer, teamId: teamId ?? known.teamId }));
       if (teamId === undefined) return;
       // A deletion of the team either finds the answer, or is seen here.
-      if ((await new Group(space, teamId).head()) === undefined) await forgetTeam(teamId);
+      if ((await new RecordGroup(space, teamId).head()) === undefined) await forgetTeam(teamId);
     },
     release: (held, next) => end(held, () => (next === 'forget' ? null : undefined)),
     async sweep() {

@@ -3,13 +3,13 @@ import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { DueEvent, Outbox } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { eventOfRecord, eventRecordId, EVENTS, SENDER, SENDERS } from './event-record.ts';
-import { Group, timeDigits } from './json-table.ts';
+import { RecordGroup, timeDigits } from './json-table.ts';
 
 /** So many are counted. */
 const COUNTED_MAX = 10_000;
 
 export function recordOutbox(space: RecordSpace): Outbox {
-  const shared = new Group(space);
+  const shared = new RecordGroup(space);
   const entriesBelow = (below: string, limit: number) => shared.page({ index: 'events_by_due', from: '', below, limit });
 
   /** Removes an event, or postpones it. */

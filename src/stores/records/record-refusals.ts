@@ -6,7 +6,7 @@ import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RefusalCounts, RefusalDays } from '../../ports/refusal-days.ts';
-import { Group, JsonTable } from './json-table.ts';
+import { RecordGroup, JsonTable } from './json-table.ts';
 
 const DAYS = new JsonTable<Partial<RefusalCounts>>('refusals');
 
@@ -20,15 +20,15 @@ interface RecordRefusals extends RefusalDays {
 
 /** `retainedDays`: `history.days`. */
 export function recordRefusals(space: RecordSpace, retainedDays: number): RecordRefusals {
-  const daysOf = async (team: Group, { from, to }: DayRange) =>
+  const daysOf = async (team: RecordGroup, { from, to }: DayRange) =>
     [...(await team.list('refusals'))].filter(([date]) => dayOfDate(date)! >= from && dayOfDate(date)! <= to);
   return answeringAll<RecordRefusals>({
     async sum(teamId, range) {
-      const days = await daysOf(new Group(space, teamId), range);
+      const days = await daysOf(new RecordGroup(space, teamId), range);
       return days.map(([, text]): RefusalCounts => ({ ...NO_REFUSALS, ...DAYS.read(text) })).reduce(added, NO_REFUSALS);
     },
     async add(teamId, counts, nowMs) {
-      const [team, day] = [new Group(space, teamId), Math.floor(nowMs / DAY_MS)];
+      const [team, day] = [new RecordGroup(space, teamId), Math.floor(nowMs / DAY_MS)];
       const isFirst = await DAYS.change(team, dateOf(day), [], (before) => ({
         result: before === undefined,
         next: added({ ...NO_REFUSALS, ...before }, counts),

@@ -7,7 +7,7 @@ import { answeringAll } from '../../domain/store-unavailable.ts';
 import { firstTagUses, isLeftBehind, readTagCount, readTagDays, readTagSettings, TagUses } from '../../ledger/tag-account.ts';
 import type { GroupHead, GroupPeriod, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import type { SetTag, TagHistory, TagRegistry } from '../../ports/tag-registry.ts';
-import { Group } from './json-table.ts';
+import { RecordGroup } from './json-table.ts';
 
 const TOTALS: RecordName = { table: 'totals', id: 'tag_limits' };
 const limitsName = (tag: string): RecordName => ({ table: 'tag_limits', id: tag });
@@ -15,7 +15,7 @@ const usesName = (tag: string): RecordName => ({ table: 'tag_uses', id: tag });
 
 export function recordTagRegistry(space: RecordSpace): TagRegistry {
   const find = (teamId: string, tag: string) =>
-    new Group(space, teamId).change<SetTag | undefined>([limitsName(tag), usesName(tag)], ([settings, uses], head) => ({
+    new RecordGroup(space, teamId).change<SetTag | undefined>([limitsName(tag), usesName(tag)], ([settings, uses], head) => ({
       result: settings === undefined ? undefined : setTag(tag, settings, uses, head),
     }));
 
@@ -23,7 +23,7 @@ export function recordTagRegistry(space: RecordSpace): TagRegistry {
     find,
     async set(teamId, tag, settings, most, by) {
       const write = (others: readonly RecordName[]) =>
-        new Group(space, teamId).change<'missing' | 'limit_reached' | 'set'>(
+        new RecordGroup(space, teamId).change<'missing' | 'limit_reached' | 'set'>(
           [limitsName(tag), ...others],
           ([known, total = '0', left, count, days], head) => {
             if (known === undefined && others.length === 0) return { result: 'missing' };
@@ -48,7 +48,7 @@ export function recordTagRegistry(space: RecordSpace): TagRegistry {
     },
     /** What is used stays until a janitor drops it (`isLeftBehind`): what open reservations hold must not be taken from what is counted anew. */
     async remove(teamId, tag, by) {
-      const removed = await new Group(space, teamId).change<boolean>([limitsName(tag), TOTALS], ([known, total = '0']) => {
+      const removed = await new RecordGroup(space, teamId).change<boolean>([limitsName(tag), TOTALS], ([known, total = '0']) => {
         if (known === undefined) return { result: false };
         const audit = by && { by, ...tagDifference(tag, readTagSettings(known), undefined)! };
         const left = Number(total) - 1;
@@ -58,7 +58,7 @@ export function recordTagRegistry(space: RecordSpace): TagRegistry {
       return removed ?? false;
     },
     async list(teamId) {
-      const team = new Group(space, teamId);
+      const team = new RecordGroup(space, teamId);
       const head = await team.head();
       const settings = [...(await team.list('tag_limits'))].toSorted(([one], [other]) => (one < other ? -1 : 1));
       const uses = settings.length === 0 ? undefined : await team.list('tag_uses');
@@ -89,7 +89,7 @@ const READS_MAX = 10;
 export function recordTags(space: RecordSpace): TagHistory {
   return answeringAll<TagHistory>({
     async days(teamId, { from, to }) {
-      const team = new Group(space, teamId);
+      const team = new RecordGroup(space, teamId);
       let [days, counts] = [await team.list('tag_days'), await team.list('tag_counts')];
       for (let reads = 1; reads < READS_MAX; reads++) {
         const again = await team.list('tag_days');
@@ -108,7 +108,7 @@ export function recordTags(space: RecordSpace): TagHistory {
 
 /** Drops a team's days of tags before `first`, tags without any, and what was used of settings that were removed. */
 export async function pruneTags(records: RecordSpace, teamId: string, first: number, nowMs: number): Promise<void> {
-  const team = new Group(records, teamId);
+  const team = new RecordGroup(records, teamId);
   // Most teams have no tags.
   const [counts, allUses] = [await team.list('tag_counts'), await team.list('tag_uses')];
   const days = counts.size === 0 ? counts : await team.list('tag_days');

@@ -6,7 +6,7 @@ import { answering } from '../../domain/store-unavailable.ts';
 import type { AcceptedClock, Clock, ClocksApart, ClockStep, StoreClock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import { Group } from './json-table.ts';
+import { RecordGroup } from './json-table.ts';
 
 /** The clocks that a store goes by: the machine's, or those of servers. */
 interface JudgedClocks {
@@ -77,14 +77,14 @@ function isJudged(clock: Clock | JudgedClocks): clock is JudgedClocks {
 
 /** One or two integers, with a space between; what is no time is none. */
 async function readMark(space: RecordSpace): Promise<ClockMark> {
-  const [text = ''] = await new Group(space).read([MARK]);
+  const [text = ''] = await new RecordGroup(space).read([MARK]);
   const [latestMs, wrongMs] = text.split(' ').map((word) => (/^-?\d{1,15}$/.test(word) ? Number(word) : undefined));
   return { latestMs, wrongMs };
 }
 
 async function writeMark(space: RecordSpace, { latestMs, wrongMs }: ClockMark): Promise<void> {
   const value = wrongMs === undefined ? String(latestMs) : `${latestMs} ${wrongMs}`;
-  await new Group(space).write({ put: [{ ...MARK, value }] });
+  await new RecordGroup(space).write({ put: [{ ...MARK, value }] });
 }
 
 function acceptedClock(nowMs: number, latestMs: number | undefined): AcceptedClock {

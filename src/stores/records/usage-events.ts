@@ -25,7 +25,7 @@ import type { Store } from '../../ports/store.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import type { KeyDay, PeriodUse } from '../../ports/usage-history.ts';
 import { newEvent } from './event-record.ts';
-import { Group, joined } from './json-table.ts';
+import { RecordGroup, joined } from './json-table.ts';
 
 /** How many teams are looked at with each call, and the pause after all of them were. */
 const TEAMS_MAX = 20;
@@ -196,7 +196,7 @@ export class UsageEvents {
   /** False if another process has reported something meanwhile, or nobody had seen the team: then it is to be read again. */
   async #attempt(teamId: string, refused: Refused | undefined): Promise<boolean> {
     const { teams, history, records, rules, nowMs } = this.#parts;
-    const shared = new Group(records);
+    const shared = new RecordGroup(records);
     const name: RecordName = { table: 'reported', id: teamId };
     const [before] = await shared.read([name]);
     // After that: what was reported of a deleted team is gone, and nothing more is reported.
@@ -233,7 +233,7 @@ export class UsageEvents {
   /** Whether the same period runs and has reached no further percentage: periods are sums over all that was ever charged. */
   async #isCalm(teamId: string, reported: Reported): Promise<boolean> {
     const { teams, records, rules } = this.#parts;
-    const head = await new Group(records, teamId).head();
+    const head = await new RecordGroup(records, teamId).head();
     if (head?.limits === undefined || head.period === undefined) return false;
     const { number, endMs } = head.period;
     if (number !== reported.running || endMs <= head.nowMs) return false;
