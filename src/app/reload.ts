@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { assertNoSectionLost } from '../config/changes.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
 import type { OperatorSide } from './operator-side.ts';
 import { engineUrls } from './ready-line.ts';
 import type { Stoppable } from './until-stopped.ts';
@@ -32,10 +34,14 @@ export const RELOADS_PATH = '/reloads';
 export type Reloadable = Pick<OperatorSide, 'config' | 'reload' | 'reported'> & Pick<Stoppable, 'log'>;
 
 /** `load` reads the sources that the command line named. Never rejects: faults are logged. */
-export async function reload(app: Reloadable, load: (running: Config) => Promise<Config>): Promise<void> {
+export async function reload(app: Reloadable, load: () => Promise<Config>, env: Environment): Promise<void> {
   const { log } = app;
   try {
-    const next = await load(app.config);
+    const next = await load();
+    assertNoSectionLost(app.config, next);
+    // So that a missing secret is reported now and not at the next start. Loaded on demand, because it loads the engines' protocols.
+    const { judgeSecrets } = await import('./judge.ts');
+    await judgeSecrets(next, env);
     const waiting = app.reload(next);
     const { languages, plans, file, routing } = next;
     const taken = {

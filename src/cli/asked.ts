@@ -28,11 +28,10 @@ export async function readKey({ io }: CommandContext): Promise<string> {
 }
 
 /** The switch that answers every question in advance. */
-export const YES: Flag = { kind: 'switch', summary: 'do not ask; required without a terminal' };
+export const YES: Flag = { summary: 'do not ask; required without a terminal' };
 
 /** The same where it asks only about what makes a running period costlier. */
 export const YES_COSTLIER: Flag = {
-  kind: 'switch',
   summary: 'do not ask if it makes running periods costlier; then required without a terminal',
 };
 

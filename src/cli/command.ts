@@ -2,13 +2,12 @@
 // about the gateway also the whole configuration, refused with all faults at once.
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { ValidSettings } from '../app/judge.ts';
 
 export interface Flag {
-  /** `switch` takes no value; `texts` may be given several times. */
-  readonly kind: 'switch' | 'text' | 'texts';
-  /** The placeholder for the value in help: `HOST:PORT`. Absent for a switch. */
+  /** The placeholder for the value in help: `HOST:PORT`. A switch has none, and takes no value. */
   readonly value?: string;
+  /** It may be given several times. */
+  readonly many?: boolean;
   readonly summary: string;
   /** The values that it takes, if these are few; a part of the summary. */
   readonly choices?: readonly string[];
@@ -81,10 +80,11 @@ export interface CommandContext {
   text(flag: string): string | undefined;
   texts(flag: string): readonly string[] | undefined;
   on(flag: string): boolean;
-  /** The configuration, with this command's `store`, `listen`, `ops` and `engine-…` flags in it. */
-  config(): Promise<Config>;
-  /** The same for a reload of a gateway that runs with `running`. Rejects with a `ConfigError`. */
-  reloadedConfig(running: Config): Promise<Config>;
+  /**
+   * The configuration, with this command's `store`, `listen`, `ops` and `engine-…` flags in it: read
+   * once, or for a reload `again`. Rejects with a `ConfigError`.
+   */
+  config(again?: 'again'): Promise<Config>;
   /** Prints `value` with --json, and the text otherwise. */
   print(value: unknown, text: () => string): void;
 }
@@ -92,26 +92,23 @@ export interface CommandContext {
 /** Flags of every command. */
 export const COMMON_FLAGS: Flags = {
   config: {
-    kind: 'text',
     value: 'FILE',
     summary: 'configuration file',
     fallback: 'LINGATE_CONFIG, then the config/lingate.yaml that comes with lingate',
   },
-  store: { kind: 'text', value: 'URL', summary: 'store to use', fallback: 'LINGATE_STORE, then the file' },
-  json: { kind: 'switch', summary: 'print JSON for programs' },
-  help: { kind: 'switch', summary: 'show this help' },
+  store: { value: 'URL', summary: 'store to use', fallback: 'LINGATE_STORE, then the file' },
+  json: { summary: 'print JSON for programs' },
+  help: { summary: 'show this help' },
 };
 
 /** Flags of commands that run a gateway, or look for a running one. */
 export const LISTEN_FLAGS: Flags = {
   listen: {
-    kind: 'text',
     value: 'HOST:PORT',
     summary: 'public address; port 0 picks a free one',
     fallback: 'LINGATE_LISTEN, then the file',
   },
   ops: {
-    kind: 'text',
     value: 'HOST:PORT',
     summary: 'address of probes, metrics, docs, admin API and console',
     fallback: 'LINGATE_OPS, then the file',
@@ -121,13 +118,12 @@ export const LISTEN_FLAGS: Flags = {
 /** Flags of commands that work with the engine. */
 export const ENGINE_FLAGS: Flags = {
   'engine-url': {
-    kind: 'texts',
+    many: true,
     value: 'URL',
     summary: 'a replica of the engine; may be repeated',
     fallback: 'LINGATE_ENGINE_URL, then the file',
   },
   'engine-protocol': {
-    kind: 'text',
     value: 'NAME',
     summary: 'the protocol that the engine speaks',
     fallback: 'LINGATE_ENGINE_PROTOCOL, then the file',
@@ -144,20 +140,12 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Rejects with a `ConfigError`. The caller must close the plugins. */
-export async function judgedConfig(context: CommandContext): Promise<ValidSettings> {
-  const config = await validConfig(context);
-  const { judge } = await import('../app/judge.ts');
-  return judge(config, context.io.env);
-}
-
 /** Like `context.config`, but checks the whole file and reports all its faults. */
 export async function validConfig(context: CommandContext): Promise<Config> {
   try {
     return await context.config();
   } catch (error) {
-    const { RefusedConfig } = await import('../config/load.ts');
-    if (!(error instanceof RefusedConfig) || error.rest === undefined || error.flagsOnly) throw error;
+    if (!(error instanceof ConfigError) || error.rest === undefined || error.flagsOnly) throw error;
     const { config, asWritten } = error.rest;
     throw new ConfigError([...error.lines, ...(await laterFaults(config, context)).map(asWritten)]);
   }

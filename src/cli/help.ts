@@ -58,15 +58,20 @@ const USAGE_LENGTH_MAX = 100;
 
 /** All flags if they are few, otherwise those that are required. */
 function usageOf({ operands = [], flags = {} }: Command): string {
-  const written = (isShown: (flag: Flag) => boolean): string =>
+  const line = (isShown: (flag: Flag) => boolean): string =>
     [...operands, ...Object.entries(flags).flatMap(([name, flag]) => (isShown(flag) ? usedAs(name, flag) : []))].join(' ');
-  const all = written(() => true);
-  return all.length <= USAGE_LENGTH_MAX ? all : written(({ required = false }) => required);
+  const all = line(() => true);
+  return all.length <= USAGE_LENGTH_MAX ? all : line(({ required = false }) => required);
 }
 
-function usedAs(name: string, { value, kind, required = false }: Flag): string {
-  const flag = `--${name}${value === undefined ? '' : ` ${value}`}`;
-  return `${required ? flag : `[${flag}]`}${kind === 'texts' ? '…' : ''}`;
+/** `--config FILE`. */
+export function written(name: string, { value }: Flag): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
+}
+
+function usedAs(name: string, flag: Flag): string {
+  const used = written(name, flag);
+  return `${flag.required === true ? used : `[${used}]`}${flag.many === true ? '…' : ''}`;
 }
 
 function listed(commands: readonly Listed[]): string[] {
@@ -76,7 +81,7 @@ function listed(commands: readonly Listed[]): string[] {
 
 function flagLines(flags: Flags): string[] {
   const rows = Object.entries(flags).map(([name, flag]) => {
-    const left = flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
+    const left = written(name, flag);
     const { summary, choices, required = false, fallback } = flag;
     const notes = [...(required ? ['required'] : []), ...(fallback === undefined ? [] : [`default: ${fallback}`])];
     const right = choices === undefined ? summary : `${summary}: ${choices.join(', ')}`;

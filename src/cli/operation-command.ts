@@ -15,10 +15,9 @@ import { askGateway, GATEWAY_FLAGS } from './running-gateway.ts';
 import { printList, recordText } from './printed.ts';
 import { printChange, withAdmin } from './with-store.ts';
 
-/** Where each flag of a command belongs: the member, and the value that a switch stands for. */
-interface FlagOf {
+/** A flag of a member, and for a switch the value that it stands for. */
+interface MemberFlag extends Flag {
   readonly member: string;
-  readonly field: InputField;
   readonly means?: boolean | null | '';
 }
 
@@ -26,9 +25,9 @@ export function commandOf(one: AdminOperation): Command {
   const fields = new Map([...fieldsOf(one)].filter(([, { given }]) => given?.only !== 'programs'));
   const operands = inPath(one).filter((name) => fields.get(name)?.given?.flag === undefined);
   const [secret] = [...fields].find(([, { given: as }]) => as?.secret === true) ?? [];
-  const given = [...fields].filter(([name]) => !operands.includes(name) && name !== secret);
-  const flagsOf = new Map(given.flatMap(([name, field]) => flagsFor(name, field, one)));
-  const flags = Object.fromEntries([...flagsOf].map(([name, of]) => [name, flagFor(of, one)]));
+  const flags = Object.fromEntries(
+    [...fields].filter(([name]) => !operands.includes(name) && name !== secret).flatMap(([name, field]) => flagsFor(name, field, one)),
+  );
   const names = operands.map((name) => fields.get(name)!.given?.value ?? name.toUpperCase());
   const more: Flags = {
     ...(one.listing?.file && { csv: CSV }),
@@ -43,7 +42,7 @@ export function commandOf(one: AdminOperation): Command {
     examples: one.examples ?? [],
     async run(context) {
       if (context.json && context.on('csv')) throw new UsageError('--csv and --json exclude each other; give one of them');
-      const sent = readGiven(context, operands, flagsOf, fields);
+      const sent = readGiven(context, operands, flags, fields);
       if (one.needs?.every((name) => !(name in sent.members)) === true)
         throw new UsageError(`one of ${one.needs.map((name) => `--${name}`).join(', ')} is missing`);
       const typedIn = secret === undefined || sent.texts.size > 0 ? {} : { [secret]: await readKey(context) };
@@ -70,37 +69,38 @@ function checkedInput(one: AdminOperation, members: GivenMembers, sent: Sent, no
   }
 }
 
-/** What is replaced as a whole needs no flags that remove a part of it. */
-function flagsFor(name: string, field: InputField, one: AdminOperation): (readonly [string, FlagOf])[] {
-  const { clears = [] } = one;
-  const flag = field.given?.flag ?? name.replaceAll('_', '-');
-  const of = { member: name, field };
-  return [
-    [flag, field.type === 'boolean' ? { ...of, means: true } : of],
-    ...(field.given?.flagOff === undefined ? [] : [[field.given.flagOff, { ...of, means: false }] as const]),
-    ...(field.given?.removes === undefined || !one.http.startsWith('PATCH ')
-      ? []
-      : [[field.given.removes, { ...of, means: clears.includes(name) ? null : ('' as const) }] as const]),
-  ];
+/** Its own, the switch for the opposite, and the one that removes what is set: what is replaced as a whole needs none. */
+function flagsFor(member: string, field: InputField, { input, http, clears = [] }: AdminOperation): (readonly [string, MemberFlag])[] {
+  const { type, given = {}, description = '', enum: choices } = field;
+  const { flagOff, removes } = given;
+  const flag = given.flag ?? dashed(member);
+  const words = (at: 0 | 1): string => lower(given.flagWords?.[at] ?? description).replace(/\.$/, '');
+  const all: (readonly [string, MemberFlag])[] = [];
+  if (type === 'boolean') all.push([flag, { member, means: true, summary: words(0) }]);
+  else {
+    // A schema without a required member has no such list.
+    const { required = [] } = input as { readonly required?: readonly string[] };
+    const summary = type === 'array' ? `${words(0)}; may be repeated` : words(0);
+    all.push([
+      flag,
+      {
+        member,
+        value: given.value ?? choices?.join('|') ?? 'N',
+        many: type === 'array',
+        summary: choices === undefined || given.value === undefined ? summary : `${summary}: ${choices.join(', ')}`,
+        fallback: given.fallback,
+        required: (required.includes(member) && field.default === undefined) || given.required === true,
+      },
+    ]);
+  }
+  if (flagOff !== undefined) all.push([flagOff, { member, means: false, summary: words(1) }]);
+  if (removes !== undefined && http.startsWith('PATCH '))
+    all.push([removes, { member, means: clears.includes(member) ? null : '', summary: `remove what --${flag} has set` }]);
+  return all;
 }
 
-function flagFor({ member, field, means }: FlagOf, { input }: AdminOperation): Flag {
-  const { type, given = {}, description = '', enum: choices } = field;
-  const words = lower(given.flagWords?.[means === false ? 1 : 0] ?? description).replace(/\.$/, '');
-  const summary = [words, ...(type === 'array' ? ['may be repeated'] : [])].join('; ');
-  if (means === null || means === '')
-    return { kind: 'switch', summary: `remove what --${given.flag ?? member.replaceAll('_', '-')} has set` };
-  if (type === 'boolean') return { kind: 'switch', summary };
-  // A schema without a required member has no such list.
-  const { required: all = [] } = input as { readonly required?: readonly string[] };
-  const required = (all.includes(member) && field.default === undefined) || given.required === true;
-  return {
-    kind: type === 'array' ? 'texts' : 'text',
-    value: given.value ?? choices?.join('|') ?? 'N',
-    summary: choices === undefined || given.value === undefined ? summary : `${summary}: ${choices.join(', ')}`,
-    fallback: given.fallback,
-    ...(required ? { required } : {}),
-  };
+function dashed(member: string): string {
+  return member.replaceAll('_', '-');
 }
 
 /** A sentence as a part of a line. */
@@ -115,14 +115,19 @@ interface Sent {
   readonly operands: readonly string[];
 }
 
-function readGiven(context: CommandContext, operands: readonly string[], flagsOf: ReadonlyMap<string, FlagOf>, fields: InputFields): Sent {
+function readGiven(
+  context: CommandContext,
+  operands: readonly string[],
+  flags: Readonly<Record<string, MemberFlag>>,
+  fields: InputFields,
+): Sent {
   const members: Record<string, unknown> = {};
   const texts = new Map(operands.map((name, index) => [name, [context.operands[index]!]]));
-  for (const [flag, { member, means }] of flagsOf) {
+  for (const [flag, { member, means }] of Object.entries(flags)) {
     const given = context.texts(flag);
     if (given === undefined) continue;
     if (member in members || texts.has(member)) {
-      const other = [...flagsOf].find(([name, of]) => of.member === member && name !== flag && context.on(name))![0];
+      const other = Object.keys(flags).find((name) => flags[name]!.member === member && name !== flag && context.on(name))!;
       throw new UsageError(`--${other} and --${flag} contradict each other; give one of them`);
     }
     if (means === undefined) texts.set(member, [...given]);
@@ -163,7 +168,7 @@ function flagWords(words: string, fields: InputFields): string {
 }
 
 function flagOf(member: string, fields: InputFields): string {
-  return fields.get(member)?.given?.flag ?? member.replaceAll('_', '-');
+  return fields.get(member)?.given?.flag ?? dashed(member);
 }
 
 async function runOn(one: AdminOperation, on: OperationContext, context: CommandContext, input: GivenMembers): Promise<void> {
@@ -198,7 +203,7 @@ function progressOf({ io }: CommandContext): (changed: number, all: number) => v
   };
 }
 
-const CSV: Flag = { kind: 'switch', summary: 'write CSV with a header line' };
+const CSV: Flag = { summary: 'write CSV with a header line' };
 
 /** All pages of its answer. */
 async function* rowsOfGateway(one: AdminOperation, context: CommandContext, members: GivenMembers): AsyncGenerator<RowPart, void, void> {

@@ -7,10 +7,10 @@ import { ConfigError } from '../config/config-error.ts';
 import type { FileSet } from '../config/file-set.ts';
 import { nearest } from '../config/nearest.ts';
 import { holdsKey } from '../domain/api-key.ts';
-import type { Command, CommandContext, Flag, Flags, Io, ListedCommand } from './command.ts';
+import type { Command, CommandContext, Flags, Io, ListedCommand } from './command.ts';
 import { commandsOf, FIRST_WORDS } from './commands.ts';
 import { COMMON_FLAGS, UsageError } from './command.ts';
-import { helpOf, helpOfAll, helpOfGroup, typed } from './help.ts';
+import { helpOf, helpOfAll, helpOfGroup, typed, written } from './help.ts';
 
 const DONE = 0;
 const FAILED = 1;
@@ -118,7 +118,7 @@ function unknown(word: string, known: readonly string[]): string {
 
 function contextOf(name: string, command: Command, { operands, values }: Arguments, io: Io): CommandContext {
   const json = values.has('json');
-  let warned = command.logsWarnings === true;
+  let config: Config | undefined;
   let files: FileSet | undefined;
   const load = async (): Promise<Config> => {
     // Imported here: help and wrong flags need neither the schema nor the YAML parser.
@@ -137,17 +137,12 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
     text: (flag) => values.get(flag)?.[0],
     texts: (flag) => values.get(flag),
     on: (flag) => values.has(flag),
-    async config() {
-      const config = await load();
-      if (!warned) for (const warning of config.sources.warnings) io.err(`lingate ${name}: warning: ${warning}\n`);
-      warned = true;
+    async config(again) {
+      if (again !== undefined) return load();
+      if (config !== undefined) return config;
+      config = await load();
+      if (command.logsWarnings !== true) for (const warning of config.sources.warnings) io.err(`lingate ${name}: warning: ${warning}\n`);
       return config;
-    },
-    async reloadedConfig(running) {
-      const { assertNoSectionLost } = await import('../config/changes.ts');
-      const next = await load();
-      assertNoSectionLost(running, next);
-      return next;
     },
     print: (value, forPeople) => io.out(`${json ? JSON.stringify(value) : forPeople()}\n`),
   };
@@ -184,7 +179,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
 /** Not strict: the parser's messages do not say what was intended. `take` checks instead. */
 function tokensOf(argv: readonly string[], flags: Flags) {
   const options = Object.fromEntries(
-    Object.entries(flags).map(([name, { kind }]) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }]),
+    Object.entries(flags).map(([name, { value }]) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]),
   );
   return parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens;
 }
@@ -194,8 +189,8 @@ function take(token: OptionToken, flags: Flags, values: Map<string, string[]>): 
   const flag = Object.hasOwn(flags, name) && rawName.startsWith('--') ? flags[name]! : undefined;
   if (flag === undefined) throw new UsageError(`unknown flag ${rawName}${suggestion(name, flags)}`);
   const given = values.get(name);
-  if (given !== undefined && flag.kind !== 'texts') throw new UsageError(`${rawName} is given twice`);
-  if (flag.kind === 'switch') {
+  if (given !== undefined && flag.many !== true) throw new UsageError(`${rawName} is given twice`);
+  if (flag.value === undefined) {
     if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
     values.set(name, []);
     return;
@@ -217,8 +212,4 @@ function suggestion(name: string, flags: Flags): string {
 
 function capacity(expected: readonly string[]): string {
   return expected.length === 0 ? 'this command takes only flags' : `this command takes only ${expected.join(' ')}`;
-}
-
-function written(name: string, flag: Flag): string {
-  return flag.value === undefined ? `--${name}` : `--${name} ${flag.value}`;
 }

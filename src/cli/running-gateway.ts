@@ -15,7 +15,6 @@ const TOKEN_VARIABLE = 'LINGATE_ADMIN_TOKEN';
 
 export const GATEWAY_FLAGS: Flags = {
   ops: {
-    kind: 'text',
     value: 'HOST:PORT',
     summary: "the running gateway's ops listener",
     fallback: 'LINGATE_OPS, then the file',

@@ -15,11 +15,7 @@ interface ReloadSchema extends Reloading {
 }
 
 /** Engines, of which there is one or a record by name, have rules of their own. */
-interface EngineMembers {
-  readonly engine: ConfigFile['engine'];
-  readonly engines?: ConfigFile['engines'] | undefined;
-  readonly routing?: ConfigFile['routing'] | undefined;
-}
+type EngineMembers = Pick<ConfigFile, 'engine' | 'engines' | 'routing'>;
 const ENGINE: ReloadSchema = ConfigFile.properties.engine;
 
 /** From now on, and the changed members that keep their old values, as named in the file. */

@@ -42,65 +42,59 @@ export function loadConfig({ file, env, flags = {}, files = new FileSet() }: Con
   const label = labelOf(path);
   const overrides = overridesOf(env, flags);
   const read = (name: string): Buffer => files.read(name);
-  const written = attempt(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`, read));
-  const stray = strayVariables(env, written.value);
+  const lines: string[] = [];
+  const written = tried(() => readYamlFile(path, fromVariable === undefined ? label : `${FILE_VARIABLE}: ${label}`, read), lines);
+  const stray = strayVariables(env, written);
   const warnings = stray === undefined ? [] : [stray];
   // If the file cannot be read, a mistyped variable is the more likely reason.
-  if ('lines' in written) throw new ConfigError([...written.lines, ...warnings]);
-  const value = Default(ConfigFile, Clone(withOverrides(written.value, overrides)));
-  const faults = [...twofoldFaults(written.value, overrides), ...allFaults(value)];
-  const lines = faults.map((fault) => lineOf(fault, label, overrides));
+  if (lines.length > 0) throw new ConfigError([...lines, ...warnings]);
+  const value = Default(ConfigFile, Clone(withOverrides(written, overrides)));
+  const faults = [...twofoldFaults(written, overrides), ...allFaults(value)];
+  const lineOf = (fault: Fault): string => lineAbout(fault, label, overrides);
+  lines.push(...faults.map(lineOf));
   const languagesFile = languagesFileOf(value, path);
-  const languages = attempt(() => loadLanguages(languagesFile, read));
-  if ('lines' in languages) lines.push(...languages.lines);
-  else if (!faults.some(({ path: at }) => at === '' || at === 'engine' || at === 'engines')) {
-    const unknown = languageFaults(value as ConfigFile, languages.value, faults);
+  const languages = tried(() => loadLanguages(languagesFile, read), lines);
+  if (languages !== undefined && !faults.some(({ path: at }) => at === '' || at === 'engine' || at === 'engines')) {
+    const unknown = languageFaults(value as ConfigFile, languages, faults);
     faults.push(...unknown);
-    lines.push(...unknown.map((fault) => lineOf(fault, label, overrides)));
+    lines.push(...unknown.map(lineOf));
   }
   const originOf = (...place: Override['path']): string =>
     overrides.find((override) => override.path.join('.') === place.join('.'))?.origin ??
-    (named !== undefined && isWritten(written.value, place) ? label : 'the default');
+    (named !== undefined && isWritten(written, place) ? label : 'the default');
   const sources: ConfigOrigins = {
     store: originOf('store'),
-    engineUrls: isWritten(written.value, ['engines']) ? originOf('engines') : originOf('engine', 'urls'),
+    engineUrls: isWritten(written, ['engines']) ? originOf('engines') : originOf('engine', 'urls'),
     engineProtocol: originOf('engine', 'protocol'),
     warnings,
-    written: sectionsOf(written.value),
+    written: sectionsOf(written),
     files: files.contents,
   };
-  if (lines.length === 0 && !('lines' in languages)) {
-    return withFiles(toConfig(value as ConfigFile, path, sources, languagesFile, languages.value), files);
-  }
+  const configOf = (valid: ConfigFile, table: LanguageTable): Config =>
+    withFiles(toConfig(valid, path, sources, languagesFile, table), files);
+  if (lines.length === 0) return configOf(value as ConfigFile, languages!);
   const flagsOnly = faults.length === lines.length && allFromFlags(faults, overrides);
-  const valid = validPart(value, allFaults);
-  const rest = valid && {
-    // The later checks do not depend on the languages.
-    config: withFiles(toConfig(valid.value, path, sources, languagesFile, { sources: [], targets: [] }), files),
-    asWritten: valid.asWritten,
-  };
-  throw new RefusedConfig([...lines, ...warnings], flagsOnly, rest);
+  const { valid, asWritten } = validRest(value) ?? {};
+  // The later checks do not depend on the languages.
+  const rest = valid && { config: configOf(valid, { sources: [], targets: [] }), asWritten: asWritten! };
+  throw new ConfigError([...lines, ...warnings], flagsOnly, rest);
+}
+
+/** The result, or `undefined` if it throws a `ConfigError`, whose lines are added to `lines`. */
+function tried<T>(load: () => T, lines: string[]): T | undefined {
+  try {
+    return load();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    lines.push(...error.lines);
+    return undefined;
+  }
 }
 
 /** With all that it names read, so that nothing else reads files. */
 function withFiles(config: Config, files: FileSet): Config {
   for (const name of namedFiles(config)) files.add(name);
   return config;
-}
-
-interface ValidRest extends Pick<ValidPart, 'asWritten'> {
-  /** Not to be used for anything but the later checks. */
-  readonly config: Config;
-}
-
-export class RefusedConfig extends ConfigError {
-  /** What can still be checked. */
-  readonly rest: ValidRest | undefined;
-
-  constructor(lines: readonly string[], flagsOnly: boolean, rest: ValidRest | undefined) {
-    super(lines, flagsOnly);
-    this.rest = rest;
-  }
 }
 
 /** Of the file itself, with the one within a section whose default goes elsewhere. */
@@ -138,19 +132,7 @@ function languagesFileOf(value: unknown, file: string): string {
   return SHIPPED_LANGUAGES.includes(languages) && !existsSync(beside) ? join(CONFIG_FOLDER, languages) : beside;
 }
 
-/** The result, or the lines of the `ConfigError`. */
-type Attempted<T> = { readonly value: T } | { readonly value: undefined; readonly lines: readonly string[] };
-
-function attempt<T>(load: () => T): Attempted<T> {
-  try {
-    return { value: load() };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { value: undefined, lines: error.lines };
-  }
-}
-
-function lineOf({ path, reason }: Fault, label: string, overrides: readonly Override[]): string {
+function lineAbout({ path, reason }: Fault, label: string, overrides: readonly Override[]): string {
   const override = overrideOf(path, overrides);
   if (override !== undefined) return `${override.origin}: ${reason}`;
   return path === '' ? `${label}: ${reason}` : `${label}: ${path}: ${reason}`;
@@ -188,67 +170,60 @@ function loadLanguages(path: string, read: (path: string) => Buffer): LanguageTa
   return table;
 }
 
-interface ValidPart {
-  readonly value: ConfigFile;
-  /** A line about a list's entry, by the entry's number in the file. */
-  readonly asWritten: (line: string) => string;
-}
-
 type FileMembers = Record<string, unknown>;
 
 /** A member that was left out may reveal another fault, or cause one. */
 const ROUNDS_MAX = 3;
 
-/** `judge` checks a value; `undefined` if nothing useful is left. */
-function validPart(written: unknown, judge: (value: unknown) => readonly Fault[]): ValidPart | undefined {
+/** What of a value has no faults, and lines about its lists' entries by their numbers in the file; `undefined` if nothing useful is left. */
+function validRest(written: unknown): { readonly valid: ConfigFile; readonly asWritten: (line: string) => string } | undefined {
   const value = Clone(written) as FileMembers;
-  /** Of each list the entries that are left, by their numbers in the file. */
-  const numbers = new Map<string, readonly number[]>();
+  const before = listsOf(value);
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const faults = judge(value);
-    if (faults.length === 0) return { value: value as ConfigFile, asWritten: (line) => renumbered(line, numbers) };
+    const faults = allFaults(value);
+    if (faults.length === 0) return { valid: value as ConfigFile, asWritten: (line) => renumbered(line, before, listsOf(value)) };
     if (faults.some(({ path }) => path === '')) return undefined;
     leaveOut(value, faults);
-    for (const [name, list, holder] of listsOf(value)) {
-      const before = numbers.get(name) ?? [...list.keys()];
-      numbers.set(
-        name,
-        before.filter((_, index) => list[index] !== undefined),
-      );
-      holder[name.split('.').at(-1)!] = list.filter((entry) => entry !== undefined);
-    }
     Default(ConfigFile, value);
   }
   return undefined;
 }
 
-/** The lists whose faulty entries do not affect the others, each with what holds it. */
-function listsOf(value: FileMembers): (readonly [string, readonly unknown[], FileMembers])[] {
-  const own = Object.entries(value).map(([name, list]) => [name, list, value] as const);
-  const admin = value['admin'] as FileMembers | null | undefined;
-  const all = [...own, ...(admin?.['tokens'] === undefined ? [] : [['admin.tokens', admin['tokens'], admin] as const])];
-  return all.flatMap(([name, list, holder]) => (Array.isArray(list) ? [[name, list as unknown[], holder] as const] : []));
+type Lists = ReadonlyMap<string, readonly unknown[]>;
+
+/** By path, those whose faulty entries do not affect the others. */
+function listsOf(value: FileMembers): Lists {
+  const tokens = (value['admin'] as FileMembers | null | undefined)?.['tokens'];
+  const named = [...Object.entries(value), ['admin.tokens', tokens] as const];
+  return new Map(named.flatMap(([name, list]) => (Array.isArray(list) ? [[name, list as unknown[]]] : [])));
 }
 
-/** Removes members, and those of sections, with faults; a list's entry becomes `undefined`. */
+/** Removes members, and those of sections, with faults; of a list only the entries with faults. */
 function leaveOut(value: FileMembers, faults: readonly Fault[]): void {
-  const lists = new Map(listsOf(value).map(([name, list]) => [name, list as unknown[]]));
+  const lists = listsOf(value);
+  const wrong = new Set<unknown>();
   for (const { path } of faults) {
     const [first = '', second, third] = path.split('.');
-    const section = value[first];
+    const section = value[first] as FileMembers | null | undefined;
     const inner = lists.get(`${first}.${second}`);
     if (second === undefined || typeof section !== 'object' || section === null) delete value[first];
-    else if (lists.has(first)) lists.get(first)![Number(second)] = undefined;
-    else if (inner !== undefined && third !== undefined) inner[Number(third)] = undefined;
-    else delete (section as FileMembers)[second];
+    else if (lists.has(first)) wrong.add(lists.get(first)![Number(second)]);
+    else if (inner !== undefined && third !== undefined) wrong.add(inner[Number(third)]);
+    else delete section[second];
     // The options belong to a protocol that is not known now.
-    if (path === 'engine.protocol') delete (section as FileMembers)['options'];
+    if (path === 'engine.protocol') delete section!['options'];
+  }
+  for (const [name, list] of listsOf(value)) {
+    const [first, member] = name.split('.') as [string, string?];
+    const holder = member === undefined ? value : (value[first] as FileMembers);
+    holder[member ?? first] = list.filter((entry) => !wrong.has(entry));
   }
 }
 
-function renumbered(line: string, numbers: ReadonlyMap<string, readonly number[]>): string {
+function renumbered(line: string, before: Lists, now: Lists): string {
   return line.replace(
     /(^|: )(forward|plugins|admin\.tokens)\.(\d+)/,
-    (_line, before: string, member: string, index: string) => `${before}${member}.${numbers.get(member)?.[Number(index)] ?? index}`,
+    (_line, start: string, name: string, index: string) =>
+      `${start}${name}.${before.get(name)?.indexOf(now.get(name)?.[Number(index)]) ?? index}`,
   );
 }

@@ -44,8 +44,12 @@ export function otelSettings(
     },
     variables: Object.keys(env).filter((name) => name.startsWith('OTEL_') && isSet(name)),
   };
-  const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
-  return isOff ? undefined : settings;
+  return isTracingOff(env) ? undefined : settings;
+}
+
+/** By a standard variable, whatever the configuration says. */
+export function isTracingOff(env: Environment): boolean {
+  return env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
 }
 
 /** Names that cannot be added to an export. */

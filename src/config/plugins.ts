@@ -7,23 +7,13 @@ import { basename, extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { TSchema } from 'typebox';
 import { reserveSlot } from '../core/exchange.ts';
-import type { StepPlacement } from '../core/route.ts';
 import type { Step } from '../core/step.ts';
 import { otherSchemeOf } from '../domain/store-url.ts';
 import type { TextStage } from '../domain/text-stages.ts';
-import type { EngineProtocol } from '../ports/engine.ts';
 import type { Log } from '../ports/log.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
-import type {
-  NamedFigures,
-  OpenPluginStore,
-  PluginDefinition,
-  PluginHost,
-  PluginMetric,
-  PluginParts,
-  PluginProblem,
-} from '../ports/plugin.ts';
-import type { LoadedProblem, PluginApis, PluginRoute } from '../ports/plugin-route.ts';
+import type { NamedFigures, PluginDefinition, PluginHost, PluginParts, PluginProblem } from '../ports/plugin.ts';
+import type { LoadedProblem, LoadedRoute, PluginApis, PluginRoute } from '../ports/plugin-route.ts';
 import { ConfigError, labelOf } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';
@@ -41,30 +31,8 @@ export interface PluginEntry {
   readonly options: unknown;
 }
 
-export interface LoadedPlugins extends PluginApis {
-  readonly placements: readonly StepPlacement[];
-  /** In the order in which texts pass them on their way to the engine. */
-  readonly textStages: readonly TextStage[];
-  readonly engines: ReadonlyMap<string, EngineProtocol>;
-  /** The modules of those protocols, as named in the configuration, by protocol. */
-  readonly engineModules: ReadonlyMap<string, string>;
-  /** Of every plugin that has any, with its name. */
-  readonly metrics: readonly { readonly plugin: string; readonly metric: PluginMetric }[];
-  /** The figures of plugins for the console, by plugin name. */
-  figures(): readonly NamedFigures[];
-  /** Of the plugins that store data of teams. */
-  readonly forgetful: readonly ForgetfulPlugin[];
-  /** By the scheme of their URLs. */
-  readonly stores: ReadonlyMap<string, OpenPluginStore>;
-  /** Each plugin's steps for its own routes, by plugin name. */
-  routeSteps(services: GatewayServices): ReadonlyMap<string, readonly Step[]>;
-  close(): Promise<void>;
-}
-
-interface ForgetfulPlugin {
-  readonly plugin: string;
-  readonly forget: (teamId: string | undefined) => number | undefined | Promise<number | undefined>;
-}
+/** What all plugins provide. */
+export type LoadedPlugins = Readonly<ReturnType<typeof together>>;
 
 /** Without a gateway, and closes them again; they log nothing. Rejects as `loadPlugins`. */
 export async function withPlugins<T>(entries: readonly PluginEntry[], use: (plugins: LoadedPlugins) => T | Promise<T>): Promise<T> {
@@ -90,15 +58,13 @@ export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): P
     const where = `plugins.${index}`;
     try {
       const definition = await importPlugin(entry, where);
-      if (names.has(definition.name)) throw new ConfigError([`${where}: plugin "${definition.name}" is listed twice`]);
-      names.add(definition.name);
-      const faults = problemFaults(definition.problems, problems);
-      if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${where}: ${fault}`));
-      const own = loadedProblems(definition.name, definition.problems);
+      const { name } = definition;
+      if (names.has(name)) throw new ConfigError([`${where}: plugin "${name}" is listed twice`]);
+      names.add(name);
+      const own = problemsOf(definition, problems, where);
       for (const [code, problem] of own) problems.set(code, problem);
-      const options = optionsOf(definition, entry.options, where);
-      const parts = await setup(definition, options, own, where, log);
-      loaded.push({ name: definition.name, module: entry.module, parts });
+      const parts = await setup(definition, optionsOf(definition, entry.options, where), own, where, log);
+      loaded.push({ name, module: entry.module, parts });
       lines.push(...undeclaredCodes(parts.routes ?? [], own).map((fault) => `${where}: ${fault}`));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -115,28 +81,42 @@ export async function loadPlugins(entries: readonly PluginEntry[], log?: Log): P
 
 interface NamedParts {
   readonly name: string;
+  /** As named in the configuration. */
   readonly module: string;
   readonly parts: PluginParts;
 }
 
-function together(loaded: readonly NamedParts[], problems: ReadonlyMap<string, LoadedProblem>): LoadedPlugins {
+function together(loaded: readonly NamedParts[], problems: ReadonlyMap<string, LoadedProblem>) {
+  /** `named`: the name of the plugin that has them. */
+  const all = <T>(of: (parts: PluginParts, named: { readonly plugin: string }, module: string) => readonly T[]): readonly T[] =>
+    loaded.flatMap(({ name: plugin, module, parts }) => of(parts, { plugin }, module));
+  const mapped = <T>(of: (parts: PluginParts) => Readonly<Record<string, T>> | undefined): ReadonlyMap<string, T> =>
+    new Map(all((parts) => Object.entries(of(parts) ?? {})));
   return {
-    placements: loaded.flatMap(({ parts }) => parts.steps ?? []),
-    textStages: loaded.flatMap(({ name, parts }) => textStagesOf(name, parts)),
-    metrics: loaded.flatMap(({ name, parts }) => (parts.metrics ?? []).map((metric) => ({ plugin: name, metric }))),
-    figures: () => loaded.flatMap(({ name, parts }) => (parts.figures === undefined ? [] : [{ plugin: name, figures: parts.figures() }])),
-    forgetful: loaded.flatMap(({ name, parts }) =>
-      parts.forget === undefined ? [] : [{ plugin: name, forget: (teamId: string | undefined) => parts.forget!(teamId) }],
+    placements: all(({ steps = [] }) => steps),
+    /** In the order in which texts pass them on their way to the engine. */
+    textStages: all((parts, { plugin }) => textStagesOf(plugin, parts)),
+    metrics: all(({ metrics = [] }, named) => metrics.map((metric) => ({ ...named, metric }))),
+    /** For the console. */
+    figures: (): readonly NamedFigures[] =>
+      all((parts, named) => (parts.figures === undefined ? [] : [{ ...named, figures: parts.figures() }])),
+    /** Those that store data of teams. */
+    forgetful: all((parts, named) =>
+      parts.forget === undefined ? [] : [{ ...named, forget: (teamId: string | undefined) => parts.forget!(teamId) }],
     ),
-    engines: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.engines ?? {}))),
-    engineModules: new Map(loaded.flatMap(({ module, parts }) => Object.keys(parts.engines ?? {}).map((name) => [name, module]))),
-    routes: loaded.flatMap(({ name, parts }) => (parts.routes ?? []).map((route) => ({ ...route, plugin: name }))),
-    documents: new Map(loaded.flatMap(({ name, parts: { document } }) => (document === undefined ? [] : [[name, document]]))),
+    engines: mapped(({ engines }) => engines),
+    /** The modules of those protocols. */
+    engineModules: new Map(all(({ engines = {} }, _named, module) => Object.keys(engines).map((protocol) => [protocol, module] as const))),
+    routes: all(({ routes = [] }, named): LoadedRoute[] => routes.map((route) => ({ ...route, ...named }))),
+    documents: new Map(all(({ document }, { plugin }) => (document === undefined ? [] : [[plugin, document] as const]))),
     problems,
-    stores: new Map(loaded.flatMap(({ parts }) => Object.entries(parts.stores ?? {}))),
-    routeSteps: (services) => new Map(loaded.map(({ name, parts }) => [name, parts.routeSteps?.(services) ?? []])),
+    /** By the scheme of their URLs. */
+    stores: mapped(({ stores }) => stores),
+    /** Each plugin's steps for its own routes, by plugin name. */
+    routeSteps: (services: GatewayServices): ReadonlyMap<string, readonly Step[]> =>
+      new Map(all((parts, { plugin }) => [[plugin, parts.routeSteps?.(services) ?? []] as const])),
     close: () => closeAll(loaded),
-  };
+  } satisfies PluginApis & Record<string, unknown>;
 }
 
 /** For a gateway without plugins. */
@@ -220,14 +200,18 @@ function firstLine(error: unknown): string {
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 
-/** Of a plugin's codes, one line each; `taken` are the codes of plugins before it. */
-function problemFaults(declared: unknown, taken: ReadonlyMap<string, LoadedProblem>): string[] {
-  if (declared === undefined) return [];
-  if (typeof declared !== 'object' || declared === null) return ['problems: must be an object of codes'];
-  return Object.entries(declared).flatMap(([code, problem]) => [
-    ...codeFaults(code, taken).map((fault) => `problems: ${fault}`),
-    ...faultsOf(Problem, problem, `problems.${code}`).map(({ path, reason }) => `${path}: ${reason}`),
-  ]);
+/** Of a plugin's own codes; `taken` are the codes of plugins before it. Throws a `ConfigError`. */
+function problemsOf({ name: plugin, problems = {} }: Definition, taken: ReadonlyMap<string, LoadedProblem>, where: string) {
+  const written: unknown = problems;
+  const faults =
+    typeof written !== 'object' || written === null
+      ? ['problems: must be an object of codes']
+      : Object.entries(written).flatMap(([code, problem]) => [
+          ...codeFaults(code, taken).map((fault) => `problems: ${fault}`),
+          ...faultsOf(Problem, problem, `problems.${code}`).map(({ path, reason }) => `${path}: ${reason}`),
+        ]);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${where}: ${fault}`));
+  return new Map(Object.entries(problems).map(([code, problem]) => [code, { plugin, kind: kindOf(problem) }]));
 }
 
 function codeFaults(code: string, taken: ReadonlyMap<string, LoadedProblem>): string[] {
@@ -252,11 +236,6 @@ function undeclaredCodes(routes: readonly PluginRoute[], own: ReadonlyMap<string
   return [...named]
     .filter((code) => !(code in ownProblems || own.has(code)))
     .map((code) => `a route's documentation names the problem "${code}"; declare it under problems`);
-}
-
-/** For a plugin whose codes have no faults. */
-function loadedProblems(plugin: string, declared: Readonly<Record<string, PluginProblem>> = {}): Map<string, LoadedProblem> {
-  return new Map(Object.entries(declared).map(([code, problem]) => [code, { plugin, kind: kindOf(problem) }]));
 }
 
 function kindOf({ status, title, retry, meaning = `${title}.`, advice }: PluginProblem): ProblemKind {

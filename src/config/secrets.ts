@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import { besideFile, bytesOf } from './file-set.ts';
 import type { FileContents } from './file-set.ts';
 import { join, shown } from './faults.ts';
+import { isTracingOff } from './otel-settings.ts';
 import { reasonOf } from './yaml-file.ts';
 import type { Environment } from './environment.ts';
 import { ConfigFile } from './schema.ts';
@@ -111,9 +112,10 @@ export function sourcesOf({ file, sources: { files } }: Config, env: Environment
   return { env, file, files };
 }
 
-/** Throws a `ConfigError` with all faults. */
+/** Throws a `ConfigError` with all faults. Where tracing is off, nothing is sent, and its headers are not read. */
 export function secretsOf(config: Partial<WithSecrets>, sources: SecretSources): Secrets {
-  const written = Object.fromEntries(SECTIONS.map((name) => [name, config[name]]));
+  const sections = SECTIONS.filter((name) => name !== 'otel' || !isTracingOff(sources.env));
+  const written = Object.fromEntries(sections.map((name) => [name, config[name]]));
   const { value, faults: unread, found } = reveal(ConfigFile, written, sources, '');
   const { admin, events, documents, otel, forward = [] } = value as Partial<WithSecrets>;
   const faults = [...unread];

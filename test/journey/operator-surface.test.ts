@@ -165,9 +165,9 @@ async function ofCommands(): Promise<string[]> {
     const { name } = listed;
     const { operands = [], flags = {} } = await listed.load();
     lines.push([name, ...operands].join(' '));
-    const shown = Object.entries(flags).map(([flag, { kind, required = false }]) => {
-      const value = kind === 'switch' ? '' : kind === 'texts' ? ' …' : ' .';
-      return `${required ? '!' : ''}--${flag}${value}`;
+    const shown = Object.entries(flags).map(([flag, { value, many = false, required = false }]) => {
+      const taken = value === undefined ? '' : many ? ' …' : ' .';
+      return `${required ? '!' : ''}--${flag}${taken}`;
     });
     lines.push(...wrapped(shown.toSorted()));
     const help = (await command([...name.split(' '), '--help'])).stdout.split('\n');

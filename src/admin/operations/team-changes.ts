@@ -11,7 +11,7 @@ import type { AdminOperation, OperationRefusal } from '../operation.ts';
 import { costlierFor, planNamed, PLAN_TIMES, questionOf, unconfirmed } from '../plan-change.ts';
 import type { NamedPlan, PlanTime } from '../plan-change.ts';
 import { warningsOfAlike } from './team-search.ts';
-import { ChangedTeam, name, plan, reference, takesNoCredit, teamFacts, teamReport } from './teams.ts';
+import { ChangedTeam, deleteTeam, name, plan, reference, takesNoCredit, teamFacts, teamReport } from './teams.ts';
 import type { ChangedTeamRow } from './teams.ts';
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
@@ -163,4 +163,5 @@ function editText(
     .join(' ');
 }
 
-export const operations = [updateTeam];
+/** Listed in this order everywhere: what ends a team is the last. */
+export const operations = [updateTeam, deleteTeam];

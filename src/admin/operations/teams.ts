@@ -304,4 +304,4 @@ export const deleteTeam: AdminOperation = operation({
   },
 });
 
-export const operations = [createTeam, listTeams, showTeam, deleteTeam];
+export const operations = [createTeam, listTeams, showTeam];

@@ -30,7 +30,7 @@ export const openapi: Command = {
   about:
     'The same as /openapi.json of a running gateway, or as /openapi/NAME.json for a plugin with its own document. ' +
     'Server and documentation URLs come from the configuration.',
-  flags: { plugin: { kind: 'text', value: 'NAME', summary: "print a plugin's own document instead" } },
+  flags: { plugin: { value: 'NAME', summary: "print a plugin's own document instead" } },
   examples: ['lingate openapi > openapi.json', 'lingate openapi --plugin libretranslate'],
   async run(context) {
     const config = await context.config();

@@ -13,7 +13,7 @@ import { answered, NoStoreError, StoreError } from '../../domain/store-unavailab
 import { withoutCredentials } from '../../domain/store-url.ts';
 import type { ReplicaReport } from '../../app/check-replicas.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { judgedConfig } from '../command.ts';
+import { validConfig } from '../command.ts';
 import { labelled } from '../printed.ts';
 
 export const configCheck: Command = {
@@ -21,12 +21,13 @@ export const configCheck: Command = {
     'It lists all faults at once. It reads the files that the configuration names, sets up plugins, compares the plans with those of ' +
     'teams in the store, and lets each engine replica translate a sentence. It changes nothing and opens no port. ' +
     'A store or an engine that cannot be used is only a warning: the exit status judges the configuration.',
-  flags: { offline: { kind: 'switch', summary: 'contact neither the store nor the engines' } },
+  flags: { offline: { summary: 'contact neither the store nor the engines' } },
   examples: ['lingate config check --config lingate.yaml', 'lingate config check --offline --json'],
   async run(context) {
-    const settings = await judgedConfig(context);
+    const config = await validConfig(context);
+    const { judge } = await import('../../app/judge.ts');
+    const settings = await judge(config, context.io.env);
     await settings.plugins.close();
-    const config = await context.config();
     const offline = context.on('offline');
     const forward = settings.forward.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`));
     const [found, replicas, taken] = offline

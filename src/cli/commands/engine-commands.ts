@@ -16,8 +16,8 @@ const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 export const engineCheck: Command = {
   about: 'It makes one attempt at each replica and exits with 1 if one cannot translate. It needs neither store nor gateway.',
   flags: {
-    from: { kind: 'text', value: 'CODE', summary: 'language of the sentence', fallback: 'EN, or one that is offered' },
-    to: { kind: 'text', value: 'CODE', summary: 'language to translate it to', fallback: 'DE, or one that is offered' },
+    from: { value: 'CODE', summary: 'language of the sentence', fallback: 'EN, or one that is offered' },
+    to: { value: 'CODE', summary: 'language to translate it to', fallback: 'DE, or one that is offered' },
     ...ENGINE_FLAGS,
   },
   examples: ['lingate engine check', 'lingate engine check --from EN --to ES --json'],
@@ -75,12 +75,12 @@ function reasonText(because: NonNullable<ExplainedEngine['because']>): string {
 export const engineRoute: Command = {
   about: 'It exits with 1 if there is none. It asks engines for their pairs if they can report them, and needs neither store nor gateway.',
   flags: {
-    to: { kind: 'text', value: 'CODE', summary: 'target language', required: true },
-    from: { kind: 'text', value: 'CODE', summary: 'source language', fallback: 'none' },
-    plan: { kind: 'text', value: 'PLAN', summary: "the team's plan", fallback: 'one that no rule names' },
-    formality: { kind: 'text', value: 'VALUE', summary: 'how the reader is addressed', choices: FORMALITIES },
-    format: { kind: 'text', value: 'FORMAT', summary: 'the format of the text', choices: ['text', 'html', 'xml'], fallback: 'text' },
-    glossary: { kind: 'switch', summary: 'the request has a glossary' },
+    to: { value: 'CODE', summary: 'target language', required: true },
+    from: { value: 'CODE', summary: 'source language', fallback: 'none' },
+    plan: { value: 'PLAN', summary: "the team's plan", fallback: 'one that no rule names' },
+    formality: { value: 'VALUE', summary: 'how the reader is addressed', choices: FORMALITIES },
+    format: { value: 'FORMAT', summary: 'the format of the text', choices: ['text', 'html', 'xml'], fallback: 'text' },
+    glossary: { summary: 'the request has a glossary' },
     ...ENGINE_FLAGS,
   },
   examples: ['lingate engine route --plan free --from EN --to DE', 'lingate engine route --from EN --to DE --formality more --json'],

@@ -15,9 +15,9 @@ export const keyRevoke: Command = {
   operands: ['KEY_ID'],
   insteadOfOperands: ['stdin', 'all'],
   flags: {
-    stdin: { kind: 'switch', summary: 'read the whole key from standard input, instead of KEY_ID' },
-    all: { kind: 'switch', summary: 'revoke every key of a team, instead of KEY_ID' },
-    team: { kind: 'text', value: 'TEAM', summary: 'with --all: the id of the team' },
+    stdin: { summary: 'read the whole key from standard input, instead of KEY_ID' },
+    all: { summary: 'revoke every key of a team, instead of KEY_ID' },
+    team: { value: 'TEAM', summary: 'with --all: the id of the team' },
     yes: { ...YES, summary: 'with --all: do not ask; required without a terminal' },
   },
   examples: [
@@ -65,7 +65,7 @@ export const memoryClear: Command = {
     'each gateway on the store sees it in the audit and clears its own within ten seconds. ' +
     'Translations in progress at that moment are not cached. Without --team it asks first, because every text is then ' +
     'translated, and paid for, once more.',
-  flags: { team: { kind: 'text', value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' }, yes: YES },
+  flags: { team: { value: 'TEAM', summary: 'only those of the team with this id', fallback: 'all teams' }, yes: YES },
   examples: ['lingate memory clear', 'lingate memory clear --yes --json', 'lingate memory clear --team 01JD3Q7V6Y8Z0XKQ4T5N2M9HRC'],
   async run(context) {
     const teamId = givenTeam(context);

@@ -3,8 +3,6 @@ import { startApp } from '../../app/app.ts';
 import { ENGINE_FLAGS, LISTEN_FLAGS, UsageError, validConfig } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { newStoreText } from '../with-store.ts';
-import { judgeSecrets } from '../../app/judge.ts';
-import type { Config } from '../../config/config.ts';
 import { reload } from '../../app/reload.ts';
 import type { Reloadable } from '../../app/reload.ts';
 import { runUntilStopped } from '../../app/until-stopped.ts';
@@ -22,7 +20,7 @@ export const serve: Command = {
   flags: {
     ...LISTEN_FLAGS,
     ...ENGINE_FLAGS,
-    workers: { kind: 'text', value: 'N', summary: 'processes that share the port; about one per core', fallback: '1' },
+    workers: { value: 'N', summary: 'processes that share the port; about one per core', fallback: '1' },
   },
   examples: [
     'lingate serve',
@@ -41,16 +39,9 @@ export const serve: Command = {
       for (const place of made) context.io.err(newStoreText('serve', place));
       return app;
     };
-    await runUntilStopped(start, { reload: (app) => reload(app, (running) => checkedConfig(context, running)) });
+    await runUntilStopped(start, { reload: (app) => reload(app, () => context.config('again'), context.io.env) });
   },
 };
-
-/** Also reads the secrets, so that a missing one is reported now and not at the next start. */
-async function checkedConfig(context: CommandContext, running: Config): Promise<Config> {
-  const config = await context.reloadedConfig(running);
-  await judgeSecrets(config, context.io.env);
-  return config;
-}
 
 function workersOf(context: CommandContext): number {
   const text = context.text('workers') ?? '1';

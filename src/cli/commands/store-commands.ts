@@ -41,10 +41,9 @@ export const storeCheck: Command = {
     'line with its team and key; the exit status is then 1. With --repair it first repairs documents and their files: it says what it ' +
     'will do, and asks.',
   flags: {
-    repair: { kind: 'switch', summary: 'repair documents and their files before the check' },
-    yes: { kind: 'switch', summary: 'with --repair: do not ask' },
+    repair: { summary: 'repair documents and their files before the check' },
+    yes: { summary: 'with --repair: do not ask' },
     [ACCEPT_CLOCK]: {
-      kind: 'switch',
       summary: 'only accept the clock as it is now, although it has stepped; all gateways follow within two seconds',
     },
   },
@@ -140,9 +139,9 @@ export const storeCopy: Command = {
     'Each may be SQLite, Redis, or the store of a plugin that the configuration names. No gateway may use either store meanwhile. ' +
     'Until the copy is complete and compared, the target is marked as incomplete, and nothing uses it. The source is only read.',
   flags: {
-    from: { kind: 'text', value: 'URL', summary: 'the store to copy', required: true },
-    to: { kind: 'text', value: 'URL', summary: 'the store to copy to, which must be empty', required: true },
-    restart: { kind: 'switch', summary: 'clear the target if an earlier copy to it was not completed' },
+    from: { value: 'URL', summary: 'the store to copy', required: true },
+    to: { value: 'URL', summary: 'the store to copy to, which must be empty', required: true },
+    restart: { summary: 'clear the target if an earlier copy to it was not completed' },
   },
   examples: [
     'lingate store copy --from sqlite:data/lingate.db --to redis://127.0.0.1:6379',

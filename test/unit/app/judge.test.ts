@@ -174,6 +174,18 @@ test('config check shows where events are sent and their thresholds, without a t
   expect(secretsOf(config, sourcesOf(config, { E: secret })).events).toEqual(Buffer.alloc(24, 0xfb));
 });
 
+test('headers of traces are read only where traces are sent: not if a standard variable turns them off', async () => {
+  const otel = { headers: { 'x-token': { env: 'NO_OTEL' } } };
+  expect(await faults({ otel })).toEqual(['otel.headers.x-token: the environment variable NO_OTEL is not set']);
+  for (const [name, off] of [
+    ['OTEL_SDK_DISABLED', 'true'],
+    ['OTEL_TRACES_EXPORTER', 'none'],
+  ] as const) {
+    const { status, stdout } = await inProcess(['config', 'check', '--offline', '--json', '--config', write({ otel })], { [name]: off });
+    expect({ status, ...(JSON.parse(stdout) as object) }).toMatchObject({ status: 0, otel: 'off, by a variable', secrets_found: [] });
+  }
+});
+
 test('every plugin that was set up for the checks above was closed', async () => {
   const { readFileSync } = await import('node:fs');
   const life = readFileSync(join(folder.path, 'life'), 'utf8').trimEnd().split('\n');
