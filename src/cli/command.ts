@@ -19,6 +19,10 @@ export interface Flag {
 export type Flags = Readonly<Record<string, Flag>>;
 
 export interface Command {
+  /** The words after `lingate`: `team create`. */
+  readonly name: string;
+  /** At the beginning of its help; lists of commands show its first sentence. */
+  readonly summary: string;
   /** What follows the name, where operands and flags do not say it: `KEY_ID | --stdin`. */
   readonly usage?: string;
   /** What users should know beyond the summary. */
@@ -35,17 +39,8 @@ export interface Command {
   readonly makesStore?: true;
   /** Complete command lines. */
   readonly examples: readonly string[];
-  /** Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for a user's error. */
+  /** Loads what only it needs. Throws `CommandFailure`, `UsageError`, `ConfigError` or `StoreError` for a user's error. */
   run(context: CommandContext): Promise<void>;
-}
-
-/** A command whose code is loaded only when it runs. */
-export interface ListedCommand {
-  /** The words after `lingate`: `team create`. */
-  readonly name: string;
-  /** At the beginning of its help; lists of commands show its first sentence. */
-  readonly summary: string;
-  load(): Promise<Command>;
 }
 
 /** The command line's output, environment and clock; tests pass their own. */
@@ -71,8 +66,6 @@ export interface Io {
 
 export interface CommandContext {
   readonly io: Io;
-  /** The command's. */
-  readonly name: string;
   readonly command: Command;
   readonly json: boolean;
   readonly operands: readonly string[];

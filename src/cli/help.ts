@@ -1,14 +1,12 @@
 // The help of lingate, of a group of commands, and of one command.
 import { COMMON_FLAGS } from './command.ts';
 import type { Environment } from '../config/environment.ts';
-import type { Command, Flag, Flags, ListedCommand } from './command.ts';
+import type { Command, Flag, Flags } from './command.ts';
 
 const WIDTH_MAX = 100;
 const GAP = '  ';
 
-type Listed = Pick<ListedCommand, 'name' | 'summary'>;
-
-export function helpOfAll(commands: readonly Listed[]): string {
+export function helpOfAll(commands: readonly Command[]): string {
   return [
     'Lingate is a metering gateway in front of a translation engine: keys, rate limits, quota and credit.',
     '',
@@ -23,7 +21,7 @@ export function helpOfAll(commands: readonly Listed[]): string {
   ].join('\n');
 }
 
-export function helpOfGroup(group: string, commands: readonly Listed[]): string {
+export function helpOfGroup(group: string, commands: readonly Command[]): string {
   return [
     `Usage: lingate ${group} COMMAND [FLAGS]`,
     '',
@@ -36,8 +34,8 @@ export function helpOfGroup(group: string, commands: readonly Listed[]): string 
 }
 
 /** `more` are the commands that begin with the same word. */
-export function helpOf({ name, summary }: Listed, command: Command, more: readonly Listed[] = []): string {
-  const { usage = usageOf(command), about = '', flags, examples } = command;
+export function helpOf(command: Command, more: readonly Command[] = []): string {
+  const { name, summary, usage = usageOf(command), about = '', flags, examples } = command;
   return [
     `Usage: lingate ${[name, usage, '[FLAGS]'].filter((part) => part !== '').join(' ')}`,
     '',
@@ -74,7 +72,7 @@ function usedAs(name: string, flag: Flag): string {
   return `${flag.required === true ? used : `[${used}]`}${flag.many === true ? '…' : ''}`;
 }
 
-function listed(commands: readonly Listed[]): string[] {
+function listed(commands: readonly Command[]): string[] {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return commands.map(({ name, summary }) => `${GAP}${name.padEnd(width)}${GAP}${summary.split(/(?<=\.) /, 1)[0]}`);
 }

@@ -21,30 +21,31 @@ interface MemberFlag extends Flag {
   readonly means?: boolean | null | '';
 }
 
-export function commandOf(one: AdminOperation): Command {
+export function commandOf(one: AdminOperation, name: string): Command {
   const fields = new Map([...fieldsOf(one)].filter(([, { given }]) => given?.only !== 'programs'));
-  const operands = inPath(one).filter((name) => fields.get(name)?.given?.flag === undefined);
+  const operands = inPath(one).filter((member) => fields.get(member)?.given?.flag === undefined);
   const [secret] = [...fields].find(([, { given: as }]) => as?.secret === true) ?? [];
   const flags = Object.fromEntries(
-    [...fields].filter(([name]) => !operands.includes(name) && name !== secret).flatMap(([name, field]) => flagsFor(name, field, one)),
+    [...fields].flatMap(([member, field]) => (operands.includes(member) || member === secret ? [] : flagsFor(member, field, one))),
   );
-  const names = operands.map((name) => fields.get(name)!.given?.value ?? name.toUpperCase());
   const more: Flags = {
     ...(one.listing?.file && { csv: CSV }),
     ...(one.asks && { yes: one.asking === undefined ? YES_COSTLIER : YES }),
     ...(one.ofGateway === true ? GATEWAY_FLAGS : {}),
   };
   return {
+    name,
+    summary: one.summary,
     about: one.about,
-    operands: names,
+    operands: operands.map((member) => fields.get(member)!.given?.value ?? member.toUpperCase()),
     flags: { ...flags, ...more },
     makesStore: one.makesStore,
     examples: one.examples ?? [],
     async run(context) {
       if (context.json && context.on('csv')) throw new UsageError('--csv and --json exclude each other; give one of them');
       const sent = readGiven(context, operands, flags, fields);
-      if (one.needs?.every((name) => !(name in sent.members)) === true)
-        throw new UsageError(`one of ${one.needs.map((name) => `--${name}`).join(', ')} is missing`);
+      if (one.needs?.every((member) => !(member in sent.members)) === true)
+        throw new UsageError(`one of ${one.needs.map((member) => `--${member}`).join(', ')} is missing`);
       const typedIn = secret === undefined || sent.texts.size > 0 ? {} : { [secret]: await readKey(context) };
       const members = await withTeamIds({ ...sent.members, ...typedIn }, fields, context);
       const input = checkedInput(one, members, sent, context.io.nowMs());

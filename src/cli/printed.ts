@@ -136,14 +136,14 @@ export async function printList(
   const failure = isEmpty ? one.noneFails : undefined;
   if (failure === undefined || context.json) io.out((began ? '' : writer.head) + writer.end(isEmpty, missing));
   if (failure !== undefined) throw new CommandFailure(failure);
-  if (missing.length > 0) io.err(`lingate ${context.name}: warning: ${one.listing!.missing!.words(missing)}\n`);
+  if (missing.length > 0) io.err(`lingate ${context.command.name}: warning: ${one.listing!.missing!.words(missing)}\n`);
 }
 
 const LINE_TEAMS = 25_000;
 const TERMINAL_MS = 200;
 
 /** A counter of teams at a terminal that shows nothing else, otherwise a line now and then. */
-function progressOn({ io, name }: CommandContext) {
+function progressOn({ io, command: { name } }: CommandContext) {
   let [shownAtMs, lines, counted] = [io.nowMs(), 0, ''];
   return {
     show(teams: number): void {

@@ -7,7 +7,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { FileSet } from '../config/file-set.ts';
 import { nearest } from '../config/nearest.ts';
 import { holdsKey } from '../domain/api-key.ts';
-import type { Command, CommandContext, Flags, Io, ListedCommand } from './command.ts';
+import type { Command, CommandContext, Flags, Io } from './command.ts';
 import { commandsOf, FIRST_WORDS } from './commands.ts';
 import { COMMON_FLAGS, UsageError } from './command.ts';
 import { helpOf, helpOfAll, helpOfGroup, typed, written } from './help.ts';
@@ -74,12 +74,11 @@ async function findAndRun(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** `more` are the commands that begin with the same word. */
-async function runOne(entry: ListedCommand, argv: readonly string[], io: Io, more: readonly ListedCommand[] = []): Promise<number> {
-  const title = `lingate ${entry.name}`;
+async function runOne(command: Command, argv: readonly string[], io: Io, more: readonly Command[] = []): Promise<number> {
+  const title = `lingate ${command.name}`;
   try {
-    const command = await entry.load();
-    if (asksForHelp(argv)) io.out(typed(helpOf(entry, command, more), io.env));
-    else await command.run(contextOf(entry.name, command, readArguments(command, argv), io));
+    if (asksForHelp(argv)) io.out(typed(helpOf(command, more), io.env));
+    else await command.run(contextOf(command, readArguments(command, argv), io));
     return DONE;
   } catch (error) {
     return failed(error, title, io);
@@ -116,7 +115,7 @@ function unknown(word: string, known: readonly string[]): string {
   return `unknown command ${JSON.stringify(word)}; ${nearby === undefined ? `the commands are ${known.join(', ')}` : `did you mean ${nearby}?`}`;
 }
 
-function contextOf(name: string, command: Command, { operands, values }: Arguments, io: Io): CommandContext {
+function contextOf(command: Command, { operands, values }: Arguments, io: Io): CommandContext {
   const json = values.has('json');
   let config: Config | undefined;
   let files: FileSet | undefined;
@@ -130,7 +129,6 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
   };
   return {
     io,
-    name,
     command,
     json,
     operands,
@@ -141,7 +139,8 @@ function contextOf(name: string, command: Command, { operands, values }: Argumen
       if (again !== undefined) return load();
       if (config !== undefined) return config;
       config = await load();
-      if (command.logsWarnings !== true) for (const warning of config.sources.warnings) io.err(`lingate ${name}: warning: ${warning}\n`);
+      if (command.logsWarnings !== true)
+        for (const warning of config.sources.warnings) io.err(`lingate ${command.name}: warning: ${warning}\n`);
       return config;
     },
     print: (value, forPeople) => io.out(`${json ? JSON.stringify(value) : forPeople()}\n`),

@@ -22,10 +22,10 @@ export async function withStore<T>(
 ): Promise<T> {
   const config = await context.config();
   const { openPatiently } = await import('../app/configured-store.ts');
-  const { name } = context;
+  const { name, makesStore = false } = context.command;
   const acceptsClock = context.on(ACCEPT_CLOCK);
   const creation = {
-    mayCreate: context.command.makesStore === true,
+    mayCreate: makesStore,
     onCreated: (place: string) => context.io.err(newStoreText(name, place)),
   };
   const opened = await openPatiently(config, creation).catch(whereNoStore(config));
@@ -104,7 +104,7 @@ function userName(): string {
 
 /** Prints a change that was made, with its warnings. */
 export function printChange(context: CommandContext, made: Done<unknown>, report: object, text: string): void {
-  for (const warning of made.warnings ?? []) context.io.err(`lingate ${context.name}: warning: ${warning}\n`);
+  for (const warning of made.warnings ?? []) context.io.err(`lingate ${context.command.name}: warning: ${warning}\n`);
   const warning = replicatedWarning(made);
   context.print({ ...report, ...membersBeside(made) }, () => typed(warning === undefined ? text : `${text}\n\n${warning}`, context.io.env));
 }

@@ -161,9 +161,7 @@ const ENDLESS = ['serve', 'demo'];
 /** The commands: operands, flags, exit statuses. */
 async function ofCommands(): Promise<string[]> {
   const lines: string[] = [];
-  for (const listed of await commandsOf()) {
-    const { name } = listed;
-    const { operands = [], flags = {} } = await listed.load();
+  for (const { name, operands = [], flags = {} } of await commandsOf()) {
     lines.push([name, ...operands].join(' '));
     const shown = Object.entries(flags).map(([flag, { value, many = false, required = false }]) => {
       const taken = value === undefined ? '' : many ? ' …' : ' .';

@@ -4,7 +4,9 @@ import { CommandFailure } from '../command.ts';
 import type { Command } from '../command.ts';
 import { textTable } from '../printed.ts';
 
-export const routes: Command = {
+const routes: Command = {
+  name: 'routes',
+  summary: 'Shows the steps of each route, including those of plugins.',
   examples: ['lingate routes'],
   async run(context) {
     const config = await context.config();
@@ -26,7 +28,9 @@ export const routes: Command = {
   },
 };
 
-export const openapi: Command = {
+const openapi: Command = {
+  name: 'openapi',
+  summary: 'Prints the OpenAPI 3.1 document of the API.',
   about:
     'The same as /openapi.json of a running gateway, or as /openapi/NAME.json for a plugin with its own document. ' +
     'Server and documentation URLs come from the configuration.',
@@ -47,3 +51,5 @@ function noDocument(plugin: string, names: readonly string[]): string {
   const there = names.length === 0 ? 'no plugin of this configuration has one' : `the plugins with one are ${names.join(', ')}`;
   return `plugin "${plugin}" has no document of its own; ${there}.`;
 }
+
+export const commands = [routes, openapi];

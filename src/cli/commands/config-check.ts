@@ -16,7 +16,9 @@ import type { Command, CommandContext } from '../command.ts';
 import { validConfig } from '../command.ts';
 import { labelled } from '../printed.ts';
 
-export const configCheck: Command = {
+const configCheck: Command = {
+  name: 'config check',
+  summary: 'Checks the configuration and shows the result.',
   about:
     'It lists all faults at once. It reads the files that the configuration names, sets up plugins, compares the plans with those of ' +
     'teams in the store, and lets each engine replica translate a sentence. It changes nothing and opens no port. ' +
@@ -204,3 +206,5 @@ function shownAs(value: unknown): string | number {
     .map(([name, one]) => `${name} ${String(one)}`)
     .join(', ');
 }
+
+export const commands = [configCheck];

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { startApp, startDemoEngine } from '../../app/app.ts';
 import type { App } from '../../app/app.ts';
 import type { Config } from '../../config/config.ts';
 import type { NetworkAddress } from '../../config/network-address.ts';
@@ -18,7 +17,6 @@ import { ONLY_ENGINE } from '../../domain/engine-routing.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { LISTEN_FLAGS } from '../command.ts';
-import { runUntilStopped } from '../../app/until-stopped.ts';
 import { commandOn, withStore } from '../with-store.ts';
 
 const FOLDER = 'data';
@@ -35,12 +33,17 @@ interface DemoTeam {
 /** As long as a key is random. */
 const TOKEN_BYTES = 32;
 
-export const demo: Command = {
+const demo: Command = {
+  name: 'demo',
+  summary: 'Runs the gateway with a built-in engine, a team and a key, to try it.',
   makesStore: true,
   about: `The built-in engine is a small phrasebook. Team, key and usage are stored in ${FOLDER}/; delete it to start over.`,
   flags: LISTEN_FLAGS,
   examples: ['lingate demo', 'lingate demo --listen 127.0.0.1:0'],
   async run(context) {
+    // Loaded on demand, because these load the whole gateway.
+    const { startApp, startDemoEngine } = await import('../../app/app.ts');
+    const { runUntilStopped } = await import('../../app/until-stopped.ts');
     const config = await context.config();
     const team = await demoTeam(context, config);
     const engine = await startDemoEngine();
@@ -151,3 +154,5 @@ function curlLine(app: App, key: string): string {
   const body = JSON.stringify({ text: ['Hello, world!'], target_lang: 'DE' });
   return `curl -sS ${app.listenUrl}/v1/translate -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
 }
+
+export const commands = [demo];

@@ -13,7 +13,9 @@ import { textTable } from '../printed.ts';
 const SHOWN_UNITS_MAX = 200;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-export const engineCheck: Command = {
+const engineCheck: Command = {
+  name: 'engine check',
+  summary: 'Lets each engine replica translate a sentence, and says what is wrong.',
   about: 'It makes one attempt at each replica and exits with 1 if one cannot translate. It needs neither store nor gateway.',
   flags: {
     from: { value: 'CODE', summary: 'language of the sentence', fallback: 'EN, or one that is offered' },
@@ -72,7 +74,9 @@ function reasonText(because: NonNullable<ExplainedEngine['because']>): string {
   return `left out: ${because === 'pair' ? 'does not offer the pair' : WANTS[because].lack}`;
 }
 
-export const engineRoute: Command = {
+const engineRoute: Command = {
+  name: 'engine route',
+  summary: 'Says which engine a request would use, and why.',
   about: 'It exits with 1 if there is none. It asks engines for their pairs if they can report them, and needs neither store nor gateway.',
   flags: {
     to: { value: 'CODE', summary: 'target language', required: true },
@@ -138,3 +142,5 @@ function routeText({ rule, engines, silent }: RouteReport, { routing }: Config):
   const unknown = silent.map((name) => `${name} did not report its pairs: until it does, every pair is allowed.`);
   return [which, textTable(['ENGINE', ''], rows), ...unknown].join('\n');
 }
+
+export const commands = [engineCheck, engineRoute];

@@ -7,7 +7,9 @@ import { confirm, givenTeam, readId, readKey, requireConfirmable, YES } from '..
 import { forgetInPlugins, printChange, withAdmin } from '../with-store.ts';
 import { auditClearedMemory } from '../../admin/audit-entries.ts';
 
-export const keyRevoke: Command = {
+const keyRevoke: Command = {
+  name: 'key revoke',
+  summary: 'Revokes a key: its next request is refused.',
   usage: 'KEY_ID | --stdin | --all --team TEAM [--yes]',
   about:
     'This cannot be undone. Before it revokes all keys of a team, it asks for its name. To rotate keys without downtime, create and deploy the new one first, and watch the last use of the old one. ' +
@@ -59,7 +61,9 @@ async function revokeEveryKey(context: CommandContext): Promise<void> {
   });
 }
 
-export const memoryClear: Command = {
+const memoryClear: Command = {
+  name: 'memory clear',
+  summary: 'Deletes cached translations.',
   about:
     'Use it after you have replaced an engine or a model under the same name. The command clears the cache that gateways share in a Redis; ' +
     'each gateway on the store sees it in the audit and clears its own within ten seconds. ' +
@@ -90,3 +94,5 @@ export const memoryClear: Command = {
     });
   },
 };
+
+export const commands = [keyRevoke, memoryClear];

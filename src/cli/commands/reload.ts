@@ -9,7 +9,9 @@ import { answerOf, OTHER_NAME, urlOf } from '../running-gateway.ts';
 const RELOAD_MS_MAX = 30_000;
 const LOOK_MS = 50;
 
-export const reload: Command = {
+const reload: Command = {
+  name: 'reload',
+  summary: 'Makes the running gateway read its configuration again.',
   about:
     'It finds the gateway by its ops listener. Run it on the same machine or in the same container, as the same user or root. If the ' +
     'configuration is refused, nothing changes and the exit status is 1.',
@@ -76,3 +78,5 @@ async function nextOf(url: string, before: Reloads): Promise<Reloads> {
   }
   throw new CommandFailure('the gateway has not reloaded within 30 s; its log says why');
 }
+
+export const commands = [reload];

@@ -1,18 +1,15 @@
 // lingate serve: runs the gateway, in one process or several, until it gets a signal to stop.
-import { startApp } from '../../app/app.ts';
 import { ENGINE_FLAGS, LISTEN_FLAGS, UsageError, validConfig } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { newStoreText } from '../with-store.ts';
-import { reload } from '../../app/reload.ts';
 import type { Reloadable } from '../../app/reload.ts';
-import { runUntilStopped } from '../../app/until-stopped.ts';
 import type { Stoppable } from '../../app/until-stopped.ts';
-import { startWorkers } from '../../workers/supervisor.ts';
-import { isWorker, runAsWorker } from '../../workers/worker.ts';
 
 const WORKERS_MAX = 64;
 
-export const serve: Command = {
+const serve: Command = {
+  name: 'serve',
+  summary: 'Runs the gateway.',
   logsWarnings: true,
   about:
     'It prints one line with both addresses when it is ready. After SIGTERM or SIGINT it first finishes the requests in flight. SIGHUP ' +
@@ -28,7 +25,13 @@ export const serve: Command = {
     'lingate serve --workers 4 --store redis://127.0.0.1:6379',
   ],
   async run(context) {
+    // Loaded on demand, because these load the whole gateway.
+    const { isWorker, runAsWorker } = await import('../../workers/worker.ts');
     if (isWorker(context.io.env)) return runAsWorker();
+    const { startApp } = await import('../../app/app.ts');
+    const { reload } = await import('../../app/reload.ts');
+    const { runUntilStopped } = await import('../../app/until-stopped.ts');
+    const { startWorkers } = await import('../../workers/supervisor.ts');
     // Once all is ready, so that a failed start prints only the reason. The log has it as well.
     const made: string[] = [];
     const onNewStore = (place: string): void => void made.push(place);
@@ -49,3 +52,5 @@ function workersOf(context: CommandContext): number {
   if (count >= 1 && count <= WORKERS_MAX) return count;
   throw new UsageError(`--workers: ${JSON.stringify(text)} is not a whole number from 1 to ${WORKERS_MAX}`);
 }
+
+export const commands = [serve];

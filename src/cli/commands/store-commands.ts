@@ -13,7 +13,9 @@ import type { Command, CommandContext } from '../command.ts';
 import { confirm, readId, requireConfirmable } from '../asked.ts';
 import { ACCEPT_CLOCK, commandOn, whereNoStore, withStore } from '../with-store.ts';
 
-export const storeBackup: Command = {
+const storeBackup: Command = {
+  name: 'store backup',
+  summary: 'Copies the SQLite store to a file, while gateways use it.',
   about:
     'The copy shows the store at one moment, and is on disk when the command ends. FILE must not exist. Callers do not notice it. ' +
     "For a Redis store, use Redis's own backups.",
@@ -34,7 +36,9 @@ export const storeBackup: Command = {
 const PRINTED_MAX = 1000;
 const TELL_EVERY_TEAMS = 1000;
 
-export const storeCheck: Command = {
+const storeCheck: Command = {
+  name: 'store check',
+  summary: 'Checks the store for inconsistent records.',
   usage: '[--repair [--yes] | --accept-clock]',
   about:
     'It only reads, and can run while gateways use the store: it reports a fault that it finds three times in a row. Each fault is one ' +
@@ -134,7 +138,9 @@ async function acceptClock(context: CommandContext): Promise<void> {
 
 const TELL_EVERY_MS = 5000;
 
-export const storeCopy: Command = {
+const storeCopy: Command = {
+  name: 'store copy',
+  summary: 'Copies a store to an empty store of any kind, and compares both.',
   about:
     'Each may be SQLite, Redis, or the store of a plugin that the configuration names. No gateway may use either store meanwhile. ' +
     'Until the copy is complete and compared, the target is marked as incomplete, and nothing uses it. The source is only read.',
@@ -190,7 +196,9 @@ export const storeCopy: Command = {
   },
 };
 
-export const storeMigrate: Command = {
+const storeMigrate: Command = {
+  name: 'store migrate',
+  summary: 'Migrates a store of an older version to this one.',
   about: 'This version migrates none: it refuses data of another version, and says which version that is.',
   examples: ['lingate store migrate', 'lingate store migrate --store sqlite:data/lingate.db --json'],
   async run(context) {
@@ -201,7 +209,9 @@ export const storeMigrate: Command = {
   },
 };
 
-export const storeShow: Command = {
+const storeShow: Command = {
+  name: 'store show',
+  summary: 'Shows everything that the store has about a team.',
   about:
     'Each line is a name and JSON: records, counters by subject and window, open reservations, and how many slots of each rate are ' +
     'taken. It only reads, and needs no gateway. It leaves out digests of keys and entries of glossaries, but shows names of files and ' +
@@ -245,3 +255,5 @@ function shownAccount(account: WholeAccount): [name: string, value: unknown][] {
     ),
   ];
 }
+
+export const commands = [storeBackup, storeCheck, storeCopy, storeMigrate, storeShow];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { readArguments } from '../../../src/cli/run.ts';
-import { serve } from '../../../src/cli/commands/serve.ts';
+import { commands } from '../../../src/cli/commands/serve.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { opsPages, WAITING } from '../../../src/ops/ops-pages.ts';
@@ -62,6 +62,6 @@ export function configOf(
   expect(command[0]).toBe('serve');
   const { LINGATE_CONFIG: fromVariable, ...others } = env;
   for (const name of Object.keys(others)) expectKnown(name);
-  const file = readArguments(serve, command.slice(1)).values.get('config')?.[0] ?? fromVariable;
+  const file = readArguments(commands[0]!, command.slice(1)).values.get('config')?.[0] ?? fromVariable;
   return loadConfig({ env: { ...imageEnv, ...others }, ...(file === undefined ? {} : { file: fileAt(file) }) });
 }
