@@ -66,6 +66,8 @@ export class ProxyCall {
   sending(upstream: ClientRequest): void {
     this.#upstream = upstream;
     if (this.#over) return void upstream.destroy();
+    // Without an answer or an error, if the upstream has switched protocols.
+    upstream.once('close', () => void (this.#answer ?? this.#fail('reset')));
     upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refusesIdIn(rawHeaders)));
   }
 

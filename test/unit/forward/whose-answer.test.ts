@@ -1,9 +1,14 @@
-// Forward routes: to which request an answer belongs.
+// Forward routes: to which request an answer belongs, and what a target's connection may be like.
 import { createServer, get as getOver } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openProxyUpstream } from '../../../src/forward/upstream.ts';
+import { makeCertificate } from '../../support/certificate.ts';
 import { lengthAnswer, RawEngine } from '../engines/raw-engine.ts';
 import type { RawConnection } from '../engines/raw-engine.ts';
 
@@ -31,14 +36,19 @@ async function arrived(): Promise<{ readonly request: IncomingMessage; readonly 
 }
 
 /** `get`: the status and the whole body, or the failure; `broken` in the middle of an answer. */
-async function scene() {
-  const target = await new RawEngine().listen();
+async function scene(secured?: RawEngine) {
+  const target = secured ?? (await new RawEngine().listen());
   const upstream = openProxyUpstream();
   open.push(target, upstream);
   let calls = 0;
   const get = async (path: string, checkIds = true): Promise<string> => {
     const messages = await arrived();
-    const route = { origin: `http://127.0.0.1:${target.port}`, body_bytes: 5, timeout_ms: 5000, check_ids: checkIds };
+    const route = {
+      origin: `${secured === undefined ? 'http://127.0.0.1' : 'https://localhost'}:${target.port}`,
+      body_bytes: 5,
+      timeout_ms: 5000,
+      check_ids: checkIds,
+    };
     const headers = { 'x-request-id': `${ID_BEGIN}${++calls + 100}` };
     const request = { route, method: 'GET', target: path, headers, body: undefined, totalMs: undefined, messages };
     const result = await upstream.call(request, { cancelled: false, onCancel: () => undefined });
@@ -99,5 +109,38 @@ describe('an answer', () => {
     target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)) + lengthAnswer('twice'));
     expect([await get('/a'), await get('/b')]).toEqual(['200 /a', '200 /b']);
     expect(target.connections.map(({ requests }) => requests)).toEqual([1, 1]);
+  });
+});
+
+describe('a target', () => {
+  test.each([
+    ['keeps its connection open', 'HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n/a', '200 /a'],
+    ['answers by HTTP/1.0 with a length', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n/a', '200 /a'],
+    ['answers by HTTP/1.0 until its end', 'HTTP/1.0 200 OK\r\n\r\n/a', 'no_length'],
+    ['switches protocols', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', 'reset'],
+    ['answers with two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n/ab', 'reset'],
+  ])('that %s', async (_what, answer, expected) => {
+    const { target, get } = await scene();
+    target.respond = ({ socket }) => void socket.write(answer);
+    const startedMs = performance.now();
+    expect(await get('/a')).toBe(expected);
+    // Not by the silence of a target that has nothing more to say.
+    expect(performance.now() - startedMs).toBeLessThan(5000);
+    expect(target.connections[0]!.received).toMatch(/\r\nconnection: close\r\n/i);
+    await target.until(() => target.open === 0);
+  });
+
+  test('behind TLS is reached if its certificate is trusted', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lingate-forward-'));
+    const { certFile, keyFile } = await makeCertificate(folder, 'target.test', 'DNS:localhost');
+    const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
+    rmSync(folder, { recursive: true });
+    const { target, get } = await scene(await new RawEngine(createTlsServer({ key, cert })).listen('127.0.0.1', 'secureConnection'));
+    target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
+    expect(await get('/a')).toBe('reset');
+    const usual = getCACertificates('default');
+    setDefaultCACertificates([...usual, cert.toString()]);
+    open.push({ close: () => setDefaultCACertificates(usual) });
+    expect([await get('/b'), await get('/c')]).toEqual(['200 /b', '200 /c']);
   });
 });
