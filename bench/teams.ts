@@ -116,7 +116,7 @@ async function makeTeams(url: string): Promise<string[]> {
   const store = await openStore(url, {
     log: SILENT,
     clock: { nowMs: () => Date.now() },
-    sqliteDurability: 'normal',
+    durability: 'normal',
     commandTimeoutMs: 10_000,
   });
   const newId = ulidSource(() => Date.now());

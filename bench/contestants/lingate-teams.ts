@@ -31,7 +31,7 @@ export interface TeamOfKey {
 
 /** A team for each key, in the order of the keys. */
 export async function makeTeams(storeUrl: string, plan: Plan, keys: readonly string[]): Promise<TeamOfKey[]> {
-  const store = await openStore(storeUrl, { log: SILENT, clock, sqliteDurability: 'normal', commandTimeoutMs: 60_000 });
+  const store = await openStore(storeUrl, { log: SILENT, clock, durability: 'normal', commandTimeoutMs: 60_000 });
   const newId = ulidSource(clock.nowMs);
   const make = async (key: string): Promise<TeamOfKey> => {
     const [teamId, keyId] = [newId(), newId()];

@@ -62,7 +62,7 @@ export function openPatiently(config: Config, creation: StoreCreation): Promise<
 
 export function storeOptionsOf({ store_options: options, history, events }: Config) {
   return {
-    sqliteDurability: options.sqlite_durability,
+    durability: options.sqlite_durability,
     commandTimeoutMs: options.command_timeout_ms,
     historyDays: history.days,
     events: events?.rules,

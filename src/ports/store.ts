@@ -1,4 +1,5 @@
 // A store: one backing service that implements all persistent ports.
+import type { EventRules } from '../domain/event-rules.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { StoreClock } from './clock.ts';
@@ -7,6 +8,7 @@ import type { GlossaryStore } from './glossary-store.ts';
 import type { IdempotencyRecords } from './idempotency-records.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { Ledger } from './ledger.ts';
+import type { Log } from './log.ts';
 import type { Outbox } from './outbox.ts';
 import type { RecordSpace } from './record-space.ts';
 import type { TagHistory, TagRegistry } from './tag-registry.ts';
@@ -56,6 +58,17 @@ export interface StoreCreation {
   readonly mayCreate?: boolean;
   /** By the one process that created it, with its location as people find it. */
   readonly onCreated?: ((place: string) => void) | undefined;
+}
+
+/** With what a store of any kind is opened. */
+export interface StoreOpening extends StoreCreation {
+  readonly log: Log;
+  /** How long an operation may take, with all waiting, before it is answered `unavailable`; by default the store's own. */
+  readonly commandTimeoutMs?: number | undefined;
+  /** How many days usage and audit entries are retained. */
+  readonly historyDays?: number | undefined;
+  /** The rules of a process that sends events. */
+  readonly events?: EventRules | undefined;
 }
 
 export interface Store {

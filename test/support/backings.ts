@@ -27,7 +27,7 @@ export async function sqliteBacking(durability: 'full' | 'normal' = 'full'): Pro
   const directory = mkdtempSync(join(tmpdir(), 'lingate-sqlite-'));
   const path = join(directory, 'lingate.db');
   const open: OpenStore = async (clock) =>
-    promisedStore(await openSqliteStore({ path, log: SILENT, clock, durability, busyTimeoutMs: TIMEOUT_MS }));
+    promisedStore(await openSqliteStore({ path, log: SILENT, clock, durability, commandTimeoutMs: TIMEOUT_MS }));
   return {
     url: `sqlite:${path}`,
     open,

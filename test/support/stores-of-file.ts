@@ -44,7 +44,7 @@ export async function storesOfFile(): Promise<StoresOfFile> {
       {
         name: 'SQLite',
         url: `sqlite:${path}`,
-        open: (clock, events) => kept(openSqliteStore({ path, log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000, events })),
+        open: (clock, events) => kept(openSqliteStore({ path, log: SILENT, clock, durability: 'normal', commandTimeoutMs: 5000, events })),
       },
       {
         name: 'Redis',

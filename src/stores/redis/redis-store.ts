@@ -1,11 +1,9 @@
 // The Redis store: connects, checks the servers, and provides the ports.
 import type { ClockMark } from '../../domain/clock-judge.ts';
-import type { EventRules } from '../../domain/event-rules.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Store, StoreCreation } from '../../ports/store.ts';
+import type { Store, StoreOpening } from '../../ports/store.ts';
 import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { UsageEvents } from '../records/usage-events.ts';
@@ -32,22 +30,14 @@ import { TeamAccounts } from './team-accounts.ts';
 import { RedisTeamErasure } from './redis-team-erasure.ts';
 import { TeamIndex } from './team-index.ts';
 
-export interface RedisStoreOptions {
+export interface RedisStoreOptions extends StoreOpening {
   readonly url: string;
-  readonly log: Log;
-  /** How long one operation may take before it counts as unavailable. */
-  readonly commandTimeoutMs?: number | undefined;
   /** Used instead of the servers' clocks by tests that control time. */
   readonly clock?: Clock | undefined;
-  /** How many days usage and audit entries are retained. */
-  readonly historyDays?: number | undefined;
   /** How often this process maintains teams that nobody uses; `undefined` unless it is a gateway. */
   readonly maintainEveryMs?: number | undefined;
-  readonly creation?: StoreCreation;
   /** Also opens a store into which a copy is not complete: for what reads or writes all of it. */
   readonly whole?: boolean;
-  /** The rules of a process that sends events. */
-  readonly events?: EventRules | undefined;
 }
 
 /** What reads, copies and repairs a store needs besides. */
@@ -135,7 +125,7 @@ async function assembled(
   };
 }
 
-async function connect({ redis, shown, functions }: RedisLink, { log, creation = {} }: RedisStoreOptions): Promise<void> {
+async function connect({ redis, shown, functions }: RedisLink, options: RedisStoreOptions): Promise<void> {
   let last: unknown;
   let listen = (_error: unknown) => {};
   const noMaster = new Promise<never>((_resolve, reject) => {
@@ -154,8 +144,8 @@ async function connect({ redis, shown, functions }: RedisLink, { log, creation =
   } finally {
     redis.off('error', listen);
   }
-  await Promise.all(mastersOf(redis).map((node) => checkServer(node, shown, log)));
-  await checkLayout(redis, shown, creation);
+  await Promise.all(mastersOf(redis).map((node) => checkServer(node, shown, options.log)));
+  await checkLayout(redis, shown, options);
   try {
     await functions.load();
   } catch (error) {

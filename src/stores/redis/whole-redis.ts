@@ -16,7 +16,7 @@ const SCAN_PIECE = 500;
 
 /** Rejects with a `StoreError` if it cannot be reached. */
 export async function openWholeRedis(url: string, mayCreate: boolean) {
-  const store = await openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, creation: { mayCreate }, whole: true });
+  const store = await openRedisStore({ url, log: SILENT, commandTimeoutMs: TIMEOUT_MS, mayCreate, whole: true });
   const ownCheck = async (report: ReportFinding): Promise<void> => (await findingsOf(store)).forEach(report);
   return { store, shown: withoutCredentials(url), ownCheck };
 }

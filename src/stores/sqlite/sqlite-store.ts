@@ -1,13 +1,12 @@
 // The embedded store: one SQLite file, shared by the processes of one machine.
 import type { DatabaseSync } from 'node:sqlite';
-import type { EventRules } from '../../domain/event-rules.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { WholeStoreParts } from '../../ports/plugin.ts';
-import type { Store, StoreCreation } from '../../ports/store.ts';
+import type { Store, StoreOpening } from '../../ports/store.ts';
 import { toServe } from '../records/plugin-store.ts';
 import { overRecords } from '../records/over-records.ts';
 import { teamRegistry } from '../records/team-registry.ts';
@@ -29,23 +28,15 @@ import { SqliteWholeAccounts } from './sqlite-whole-accounts.ts';
 import { databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
 
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends StoreOpening {
   /** A file, created with its directory if missing; `:memory:` persists nothing. */
   readonly path: string;
-  readonly log: Log;
   /** The clock of this machine, which is the store's; judged if it is a `JudgedClock`. */
   readonly clock: Clock;
   /** `full` survives a power cut; with `normal`, a power cut may undo the last commits, but never damages the file. */
   readonly durability?: Durability | undefined;
-  /** How long an operation may wait for other processes; after that it is answered `unavailable` without being run. */
-  readonly busyTimeoutMs?: number | undefined;
-  readonly creation?: StoreCreation;
-  /** How many days usage and audit entries are retained. */
-  readonly historyDays?: number | undefined;
   /** Whether this process cleans up what time alone ends, as one that serves does. */
   readonly cleansUp?: boolean | undefined;
-  /** Of a process that sends events. */
-  readonly events?: EventRules | undefined;
 }
 
 /** A file in whole, and its ledger as gateways use it. */
@@ -54,23 +45,23 @@ export interface WholeFile extends WholeStoreParts {
   readonly ledger: Ledger;
 }
 
-const BUSY_TIMEOUT_MS = 500;
+const COMMAND_TIMEOUT_MS = 500;
 
 /** Rejects with a `StoreError` if the file cannot serve. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, clock, log, durability = 'full', creation = {}, events } = options;
-  const file = wholeFile(await openDatabase(path, durability, creation), options);
+  const { path, clock, log, durability = 'full', events } = options;
+  const file = wholeFile(await openDatabase(path, durability, options), options);
   return toServe(file, file.ledger, storeName(path), { clock, log, events });
 }
 
 /** The store in an open file. */
-export function wholeFile(database: DatabaseSync, options: Omit<SqliteStoreOptions, 'creation' | 'durability'>): WholeFile {
-  const { path, log, clock, busyTimeoutMs = BUSY_TIMEOUT_MS, historyDays = HISTORY_DAYS, cleansUp = true } = options;
+export function wholeFile(database: DatabaseSync, options: SqliteStoreOptions): WholeFile {
+  const { path, log, clock, commandTimeoutMs = COMMAND_TIMEOUT_MS, historyDays = HISTORY_DAYS, cleansUp = true } = options;
   const file = new DatabaseFile(path);
   const sql = new Sql(database);
   const writes = new SharedWrites(sql);
   const accounts = new SqliteAccounts(sql, writes, clock);
-  const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs, behind: accounts });
+  const group = new GroupCommit({ database, path, clock, log, busyTimeoutMs: commandTimeoutMs, behind: accounts });
   const parts: SqliteParts = { sql, path, clock, log, group, accounts, writes };
   const teams = new SqliteTeams(parts);
   const usage = new SqliteUsage(parts, teams);

@@ -34,7 +34,7 @@ export async function openWholeFile(path: string, use: 'read' | 'copy from' | 'c
       database.exec('PRAGMA synchronous = NORMAL');
     }
     const clock = openMachineClock();
-    const store = wholeFile(database, { path, log: SILENT, clock, busyTimeoutMs: PATIENCE_MS, cleansUp: false });
+    const store = wholeFile(database, { path, log: SILENT, clock, commandTimeoutMs: PATIENCE_MS, cleansUp: false });
     // What time it is decides what is over. If the file is damaged, the check says so.
     if (!isLocked) await beginClock(store.records, clock, SILENT).catch(() => undefined);
     return { store, shown, ownCheck: ownCheck(store), isLocked };

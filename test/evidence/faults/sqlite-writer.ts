@@ -8,7 +8,7 @@ const [path = '', teamId = '', keyId = ''] = process.argv.slice(2);
 const PARALLEL = 8;
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const store = await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+const store = await openSqliteStore({ path, log, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
 const ledger = promisedLedger(store.ledger);
 say('ready');
 await Promise.all(Array.from({ length: PARALLEL }, work));

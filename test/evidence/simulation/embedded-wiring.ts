@@ -60,7 +60,7 @@ export class EmbeddedWiring implements SimulatedStore {
         log: SILENT,
         clock: { nowMs: () => time.wallMs(this.process) },
         durability: 'normal',
-        busyTimeoutMs: COMMAND_TIMEOUT_MS,
+        commandTimeoutMs: COMMAND_TIMEOUT_MS,
       }),
     );
   }

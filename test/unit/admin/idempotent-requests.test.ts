@@ -25,7 +25,7 @@ afterEach(async () => {
 
 async function scene() {
   const clock = new MovableClock();
-  store = await openSqliteStore({ path: ':memory:', log: SILENT, clock, durability: 'normal', busyTimeoutMs: 5000 });
+  store = await openSqliteStore({ path: ':memory:', log: SILENT, clock, durability: 'normal', commandTimeoutMs: 5000 });
   const { teams, audit, idempotency } = store;
   const context = new OperationContext({ teams, plans: () => new Map([['prepaid', CREDIT_PLAN]]), newId, audit, actor: 'x' });
   const of = (records: AskedRecords): IdempotentRequests => new IdempotentRequests({ records, now: monotonic });

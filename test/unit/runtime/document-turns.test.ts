@@ -31,7 +31,7 @@ let store: Store;
 let documents: RecordDocuments;
 
 beforeAll(async () => {
-  store = await openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, busyTimeoutMs: 5000 });
+  store = await openSqliteStore({ path: join(directory, 'lingate.db'), log: SILENT, clock, commandTimeoutMs: 5000 });
   documents = recordDocuments(store.records, () => clock.nowMs());
 });
 afterAll(async () => {

@@ -48,7 +48,7 @@ describe('on SQLite', () => {
 
   beforeAll(async () => {
     const clock = new MovableClock();
-    const store = promisedStore(await openSqliteStore({ path: sound, log: SILENT, clock, busyTimeoutMs: 5000 }));
+    const store = promisedStore(await openSqliteStore({ path: sound, log: SILENT, clock, commandTimeoutMs: 5000 }));
     await fillRich(store, clock);
     await store.close();
   });
@@ -138,7 +138,7 @@ describe('on SQLite', () => {
 
   describe('of a deleted team whose usage was kept', () => {
     beforeEach(async () => {
-      const store = await openSqliteStore({ path, log: SILENT, clock: new MovableClock(), busyTimeoutMs: 5000 });
+      const store = await openSqliteStore({ path, log: SILENT, clock: new MovableClock(), commandTimeoutMs: 5000 });
       expect(await store.teams.deleteTeam(quota, { keepUsage: true })).toBe(true);
       await store.close();
     });
@@ -161,7 +161,7 @@ describe('on SQLite', () => {
 
   test('nothing is reported wrongly while the store is in use', async () => {
     const clock = { nowMs: () => Date.now() };
-    const store = promisedStore(await openSqliteStore({ path: join(directory, 'serving.db'), log: SILENT, clock, busyTimeoutMs: 5000 }));
+    const store = promisedStore(await openSqliteStore({ path: join(directory, 'serving.db'), log: SILENT, clock, commandTimeoutMs: 5000 }));
     const checked = await whileServing(store, () => check(`sqlite:${join(directory, 'serving.db')}`, 300));
     for (const { findings } of checked) expect(findings).toEqual([]);
     await store.close();

@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 const KINDS = {
-  sqlite: () => openSqliteStore({ path: file.path, log, clock: new JudgedClock(machine), durability: 'normal', busyTimeoutMs: 5000 }),
+  sqlite: () => openSqliteStore({ path: file.path, log, clock: new JudgedClock(machine), durability: 'normal', commandTimeoutMs: 5000 }),
   redis: () => openRedisStore({ url: redis.server.url, log, clock: new JudgedClock(machine), commandTimeoutMs: 5000, maintainEveryMs: 20 }),
 };
 const log = { ...SILENT, warn: (message: string) => void (message.startsWith('the clock') && lines.push(message)) };

@@ -65,7 +65,9 @@ async function open(url: string, clock: MovableClock): Promise<PluginStore> {
     return store;
   }
   if (url.startsWith('redis')) return promisedStore(await openRedisStore({ url, log, clock, commandTimeoutMs: 5000, events: RICH_EVENTS }));
-  return promisedStore(await openSqliteStore({ path: url.slice('sqlite:'.length), log, clock, busyTimeoutMs: 5000, events: RICH_EVENTS }));
+  return promisedStore(
+    await openSqliteStore({ path: url.slice('sqlite:'.length), log, clock, commandTimeoutMs: 5000, events: RICH_EVENTS }),
+  );
 }
 
 async function filled(url: string): Promise<MovableClock> {

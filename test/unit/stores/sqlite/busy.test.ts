@@ -17,7 +17,7 @@ afterEach(() => file.remove());
 
 test('an admission is answered unavailable after the timeout, and is never run', async () => {
   const setUp = await file.open();
-  const store = await file.open({ busyTimeoutMs: 150 });
+  const store = await file.open({ commandTimeoutMs: 150 });
   const team = await teamUnderTest(setUp);
   const holder = file.child('lock-holder.ts');
   expect(await holder.nextLine()).toBe('locked');
@@ -37,7 +37,7 @@ test('an admission is answered unavailable after the timeout, and is never run',
 });
 
 test('an admission that waits for the lock leaves the event loop free, and is run when it gets it', async () => {
-  const store = await file.open({ busyTimeoutMs: 60_000 });
+  const store = await file.open({ commandTimeoutMs: 60_000 });
   const team = await teamUnderTest(store);
   const holder = file.child('lock-holder.ts');
   await holder.nextLine();
@@ -52,7 +52,7 @@ test('an admission that waits for the lock leaves the event loop free, and is ru
 
 test('meanwhile keys are found at once, and the advice is one line that says what is wrong', async () => {
   const setUp = await file.open();
-  const store = await file.open({ busyTimeoutMs: 50 });
+  const store = await file.open({ commandTimeoutMs: 50 });
   const team = await teamUnderTest(setUp);
   const key = freshKey(team.teamId);
   answered(await setUp.teams.createKey(key));

@@ -14,7 +14,7 @@ let store: Store;
 beforeEach(async () => {
   place = await storePlace('sqlite');
   path = place.url.slice('sqlite:'.length);
-  store = await openSqliteStore({ path, log: SILENT, clock: { nowMs: () => Date.now() }, busyTimeoutMs: 5000 });
+  store = await openSqliteStore({ path, log: SILENT, clock: { nowMs: () => Date.now() }, commandTimeoutMs: 5000 });
 });
 
 afterEach(async () => {

@@ -46,7 +46,7 @@ export function sqliteFile(): SqliteFile {
     directory,
     path,
     async open(options = {}) {
-      const store = promisedStore(await openSqliteStore({ path, log: SILENT, clock: WALL_CLOCK, busyTimeoutMs: 5000, ...options }));
+      const store = promisedStore(await openSqliteStore({ path, log: SILENT, clock: WALL_CLOCK, commandTimeoutMs: 5000, ...options }));
       stores.push(store);
       return store;
     },
