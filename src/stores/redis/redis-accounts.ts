@@ -185,11 +185,11 @@ function writeWhole(whole: WholeAccount, draft: HashDraft): void {
     return { period: period?.number ?? 0, used: used.characters, held: 0, requests: used.requests };
   };
   draft.set(FIELD.keys, String(keys.length));
-  for (const [i, { digest, window, ...key }] of keys.entries()) {
-    draft.set(FIELD.key(key.keyId), keyText({ record: recordOf(key, team.teamId), digest, order: i + 1 }));
+  for (const [i, { digest, window, lastUsedAtMs, heldCharacters: _h, characters: _c, requests: _r, ...key }] of keys.entries()) {
+    draft.set(FIELD.key(key.keyId), keyText({ record: { ...key, teamId: team.teamId }, digest, order: i + 1 }));
     // What is used follows from the charges.
     const own = charges.filter(({ keyId }) => keyId === key.keyId);
-    const used = { ...ofPeriod(chargedIn(own, period?.number ?? 0)), atMs: key.lastUsedAtMs };
+    const used = { ...ofPeriod(chargedIn(own, period?.number ?? 0)), atMs: lastUsedAtMs };
     draft.set(FIELD.usedBy(key.keyId), JSON.stringify(used satisfies PeriodCounter));
     further.push(...slotWrites(keySubject(key.keyId), window));
   }
@@ -222,11 +222,6 @@ function deletedOf(account: WholeAccount): DeletedTeam {
   const { teamId, createdAtMs, plan, limits } = account.team;
   const balanceMicro = accountPeriods(account).at(-1)?.credit.balanceMicro ?? 0;
   return { teamId, keepUsage: true, createdAtMs, balanceMicro, plan, limits, erased: true };
-}
-
-function recordOf(key: Omit<KeyContents, 'digest' | 'window'>, teamId: string) {
-  const { keyId, display, label, mode, status, limits, createdAtMs } = key;
-  return { keyId, teamId, display, label, mode, status, limits, createdAtMs };
 }
 
 function slotWrites(subject: string, window: readonly WindowSlots[]): Write[] {
