@@ -186,31 +186,25 @@ interface Remembered {
   readonly madeAtMs: number;
 }
 
-interface Entry extends Remembered {
-  /** The last look through all entries that has come to it. */
-  lastLook: number;
-}
-
-/** Besides its translation: its key, two objects, and its links in the cache. */
-const ENTRY_BYTES = 300;
+/** Besides its translation: its key, two objects, and its links in the cache and in the set. */
+const ENTRY_BYTES = 340;
 /** Entries that are looked at in one turn. */
 const LOOKED_AT_ONCE = 10_000;
 
 export class ProcessMemory {
   readonly #ageMaxMs: number;
-  readonly #cache: LRUCache<TextKey, Entry>;
-  /**
-   * The keys as they came, in lists for a turn each; some are there twice or no longer in the cache,
-   * until the next look. Walking through the cache itself would hold up requests for half a second.
-   */
-  #lists: TextKey[][] = [];
-  #looks = 0;
+  readonly #cache: LRUCache<TextKey, Remembered>;
+  /** The keys again: unlike the cache, a set can be walked through while it changes. */
+  readonly #keys = new Set<TextKey>();
 
   constructor({ bytesMax, ageMaxMs }: Pick<TextMemoryOptions, 'bytesMax' | 'ageMaxMs'>) {
     this.#ageMaxMs = ageMaxMs;
     // A unit of a string takes one byte or two.
-    const sizeCalculation = ({ translation }: Entry): number => ENTRY_BYTES + 2 * translation.text.length;
-    this.#cache = new LRUCache({ maxSize: bytesMax, sizeCalculation });
+    const sizeCalculation = ({ translation }: Remembered): number => ENTRY_BYTES + 2 * translation.text.length;
+    const dispose = (_gone: Remembered, key: TextKey, reason: string): void => {
+      if (reason !== 'set') this.#keys.delete(key);
+    };
+    this.#cache = new LRUCache({ maxSize: bytesMax, sizeCalculation, dispose });
   }
 
   /** Bytes of the entries. */
@@ -230,11 +224,10 @@ export class ProcessMemory {
   }
 
   /** A translation that is larger than the cache is not stored. */
-  set(key: TextKey, { teamId, translation, madeAtMs }: Remembered): void {
-    this.#cache.set(key, { teamId, translation, madeAtMs, lastLook: 0 });
-    let list = this.#lists.at(-1);
-    if (list === undefined || list.length >= LOOKED_AT_ONCE) this.#lists.push((list = []));
-    list.push(key);
+  set(key: TextKey, remembered: Remembered): void {
+    this.#cache.set(key, remembered);
+    if (this.#cache.has(key)) this.#keys.add(key);
+    else this.#keys.delete(key);
   }
 
   /** Drops what was made at or before this time; awaits `pause` now and then. */
@@ -249,27 +242,14 @@ export class ProcessMemory {
 
   clear(): void {
     this.#cache.clear();
-    this.#lists = [];
   }
 
   async #drop(goes: (remembered: Remembered) => boolean, pause: () => Promise<void>): Promise<void> {
-    const look = ++this.#looks;
     let looked = 0;
-    for (const list of this.#lists) {
-      looked += list.length;
-      const kept = list.filter((key) => {
-        const one = this.#cache.peek(key);
-        if (one === undefined || one.lastLook === look) return false;
-        one.lastLook = look;
-        const stays = !goes(one);
-        if (!stays) this.#cache.delete(key);
-        return stays;
-      });
-      list.splice(0, Infinity, ...kept);
-      if (looked < LOOKED_AT_ONCE) continue;
-      looked = 0;
-      await pause();
+    for (const key of this.#keys) {
+      const one = this.#cache.peek(key);
+      if (one !== undefined && goes(one)) this.#cache.delete(key);
+      if (++looked % LOOKED_AT_ONCE === 0) await pause();
     }
-    this.#lists = this.#lists.filter(({ length }) => length > 0);
   }
 }
