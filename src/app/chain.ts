@@ -10,14 +10,7 @@ import { anyOf } from '../domain/translation-options.ts';
 import { offerFor, refusalFor } from '../domain/engine-offer.ts';
 import type { Languages } from '../domain/languages.ts';
 import { traceparentForward, traceparentUnsampled } from '../domain/request-trace.ts';
-import {
-  createGlossary,
-  deleteGlossary,
-  listGlossaries,
-  readGlossary,
-  showGlossary,
-  showGlossaryEntries,
-} from '../endpoints/glossary-endpoints.ts';
+import { glossarySteps } from '../endpoints/glossary-endpoints.ts';
 import { healthEndpoint, languagesEndpoint, usageEndpoint } from '../endpoints/read-endpoints.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
 import type { GlossaryCache } from '../ports/glossary-store.ts';
@@ -211,12 +204,7 @@ function stepsOf(parts: ChainParts, translate: TranslateOptions): Readonly<Recor
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint((x) => offerFor(x, offers.current).languages),
     usage: usageEndpoint(store.teams, store.history),
-    'read-glossary': readGlossary(languages, config.limits.body_bytes),
-    'create-glossary': createGlossary(store.glossaries, parts.newId),
-    'list-glossaries': listGlossaries(store.glossaries),
-    'show-glossary': showGlossary(store.glossaries),
-    'show-glossary-entries': showGlossaryEntries(store.glossaries),
-    'delete-glossary': deleteGlossary(store.glossaries),
+    ...glossarySteps({ glossaries: store.glossaries, languages, bodyBytesMax: config.limits.body_bytes, newId: parts.newId }),
   };
 }
 

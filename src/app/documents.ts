@@ -1,4 +1,5 @@
 // The documents of one process: where they are stored, the steps of their routes, and their worker.
+import { setTimeout as delay } from 'node:timers/promises';
 import { SECOND_MS } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { planSlot } from '../domain/slots.ts';
@@ -93,7 +94,6 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
   const files = changes ? undefined : { ...use, engine: engines.engine, formats: opened.formats };
   const own = opened.formats.all.map(({ name }) => name);
   const ofEngines = files === undefined ? [] : config.engines.flatMap(({ name }) => engines.engine.formatsOf(name));
-  const all = [...new Set([...own, ...ofEngines])].toSorted();
   const options: DocumentOptions = {
     ...opened,
     teams: store.teams,
@@ -107,7 +107,7 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
     client,
     keepMs: settings.hours * HOUR_MS,
     takeReservation,
-    endings: () => all,
+    endings: [...new Set([...own, ...ofEngines])].toSorted(),
     isTaken: (x, order) => files !== undefined && isTaken(order, x.get(planSlot), files),
     onCreated() {
       meters.uploaded();
@@ -124,7 +124,7 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
 /** For the steps of plugins, over the same functions as the gateway's own. */
 function servicesFor(options: DocumentOptions, keys: DocumentKeys): DocumentServices {
   return {
-    endings: (x) => options.endings(x),
+    endings: () => options.endings,
     hold: (x) => holdFor(x, options),
     uploadStep: (step) => uploadStep(options, step),
     collect: (x, bytesMax) => collectUpload(x, bytesMax, options),
@@ -167,7 +167,7 @@ export function startDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
       else meters.failed(document.code!);
     },
     files: files && ((file) => passFile(file, { ...files, requestId: newId() })),
-    turn: (isLost) => letTextsGoFirst(isLost, { inFlight, now, pause }),
+    turn: (isLost) => letTextsGoFirst(isLost, { inFlight, now, pause: delay }),
   });
   const backlog = watchBacklog(documents);
   metrics.read('documents_open', () => backlog.latest.open);
@@ -186,8 +186,4 @@ export function startDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
       return closed;
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }

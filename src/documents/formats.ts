@@ -49,10 +49,11 @@ const MAGIC: readonly (readonly [name: string, start: string])[] = [
 ];
 
 export function firstLook(format: DocumentFormat, bytes: Uint8Array): string | undefined {
-  return orRefused(() => look(format, bytes))?.reason;
+  return orRefused(() => look(format.name, bytes))?.reason;
 }
 
-function look({ name }: DocumentFormat, bytes: Uint8Array): undefined {
+/** Refuses the file by throwing. */
+export function look(name: string, bytes: Uint8Array): undefined {
   if (bytes.length > FILE_BYTES_MAX) refuse(`the file has more than ${inWords(FILE_BYTES_MAX)}`);
   if (bytes.length === 0) refuse('the file is empty');
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, LOOKED_AT_BYTES));

@@ -43,8 +43,6 @@ export function htmlPage(source: Source): readonly Passage[] {
 }
 
 class HtmlReader implements TokenHandler {
-  /** The texts of attributes, which come between those of the page. */
-  readonly #attributes: Passage[] = [];
   readonly #source: string;
   readonly #builder: PassageBuilder;
   readonly #tokenizer: Tokenizer;
@@ -61,7 +59,8 @@ class HtmlReader implements TokenHandler {
 
   read(): readonly Passage[] {
     this.#tokenizer.write(this.#source, true);
-    return [...this.#builder.passages, ...this.#attributes].toSorted((a, b) => a.from - b.from);
+    // Attributes come between the texts of the page.
+    return this.#builder.found.all.toSorted((a, b) => a.from - b.from);
   }
 
   onStartTag(tag: Token.TagToken): void {
@@ -144,8 +143,8 @@ class HtmlReader implements TokenHandler {
       const start = span && /^[^=]*=\s*/.exec(this.#source.slice(span.startOffset, span.endOffset))?.[0].length;
       if (start === undefined) continue;
       const place = { from: span!.startOffset + start, to: span!.endOffset };
-      if (isLabel) this.#attributes.push(labelPassage(place, (language) => `"${language}"`));
-      else this.#attributes.push(...plainPassage(value.trim(), place, (given) => `"${escapeHtml(given).replaceAll('"', '&quot;')}"`));
+      if (isLabel) this.#builder.found.add(labelPassage(place, (language) => `"${language}"`));
+      else this.#builder.found.add(...plainPassage(value.trim(), place, (given) => `"${escapeHtml(given).replaceAll('"', '&quot;')}"`));
     }
   }
 }

@@ -45,7 +45,7 @@ function openPart(source: Source): DocumentPart {
         const builder = new PassageBuilder(source.text, { write: escapeXml, collapses: true });
         addNodes(builder, children, roleOf, inner);
         builder.flush();
-        return builder.passages;
+        return builder.found.all;
       },
     },
     skips: () => deleted > 0,

@@ -33,7 +33,7 @@ export function pageHeader(header: XmlElement, source: string): readonly Passage
   }
   text(end);
   builder.flush();
-  const { passages } = builder;
+  const passages = builder.found.all;
   const room = Math.floor(Math.max(0, LENGTH_MAX - innerText(header).length) / passages.length);
   return passages.map((passage) => {
     const most = passage.pieces.reduce((sum, piece) => sum + (piece.kind === 'text' ? doubled(piece.text).length : 0), room);

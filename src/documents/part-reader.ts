@@ -3,7 +3,7 @@
 import { DRAWINGS, paragraphPassages, SHEETS, WORDS } from './ooxml-paragraphs.ts';
 import type { OpenFields } from './ooxml-paragraphs.ts';
 import { PAGE_HEADERS, pageHeader } from './page-header.ts';
-import { plainPassage, textOf, textsAmong } from './passage.ts';
+import { Passages, plainPassage, textOf, textsAmong } from './passage.ts';
 import type { DocumentPart, Passage } from './passage.ts';
 import type { Source } from './source.ts';
 import { elementsOf, escapeXml, innerText, scanXml } from './xml-scan.ts';
@@ -48,9 +48,9 @@ export function readPart(source: Source, options: PartOptions = {}): DocumentPar
     isTree: (element) =>
       reader.kindOf(element) !== undefined || (hasLabels && (element.name === 'c:strCache' || element.name === 'c:strLit')),
     tree(element) {
-      const before = reader.passages.length;
+      const before = reader.passages.all.length;
       reader.read(element);
-      found?.(textsAmong(reader.passages.slice(before)));
+      found?.(textsAmong(reader.passages.all.slice(before)));
     },
     open(element) {
       reader.enter(element);
@@ -62,11 +62,11 @@ export function readPart(source: Source, options: PartOptions = {}): DocumentPar
     },
     text: visitor.text,
   });
-  return { source, passages: reader.passages };
+  return { source, passages: reader.passages.all };
 }
 
 class PartReader {
-  readonly passages: Passage[] = [];
+  readonly passages = new Passages();
   readonly #kinds: readonly Paragraphs[];
   readonly #byText = new Map<string, Passage>();
   readonly #source: string;
@@ -122,11 +122,11 @@ class PartReader {
     const repeated = this.#options.repeated?.get(text);
     const same = this.#byText.get(text) ?? repeated;
     if (this.#fallbacks > 0 || (same !== undefined && (isLabel || repeated !== undefined))) {
-      if (same !== undefined) this.passages.push({ ...passage, copyOf: same });
+      if (same !== undefined) this.passages.add({ ...passage, copyOf: same });
       return;
     }
     this.#byText.set(text, passage);
-    this.passages.push(passage);
+    this.passages.add(passage);
   }
 }
 

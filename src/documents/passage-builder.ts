@@ -1,6 +1,6 @@
 // Collects the pieces of passages whose markup stays: HTML, OpenDocument, XLIFF, subtitles.
-import { hasWords, limitMarks, textPiece } from './passage.ts';
-import type { Mark, Passage, TextPiece, SourceSpan } from './passage.ts';
+import { hasWords, limitMarks, Passages, textPiece } from './passage.ts';
+import type { Mark, TextPiece, SourceSpan } from './passage.ts';
 import type { XmlElement, XmlNode } from './xml-scan.ts';
 
 interface BuilderOptions {
@@ -15,7 +15,7 @@ interface BuilderOptions {
 const NOT_SPACE = /[^ \t\r\n\f]/;
 
 export class PassageBuilder {
-  readonly passages: Passage[] = [];
+  readonly found = new Passages();
   #pieces: TextPiece[] = [];
   /** Those that have begun, and how many by key: an end without a beginning searches none of them. */
   #open: { readonly key: string; readonly mark: Mark }[] = [];
@@ -80,7 +80,7 @@ export class PassageBuilder {
     const shown = outer.filter((piece) => piece.kind === 'text' || piece.mark.isHidden !== true);
     const pieces = cleaned(joinedTexts(shown), collapses && !keepsSpace);
     if (needsLetters && !hasWords(pieces)) return;
-    this.passages.push({ ...this.#spanOf(outer), pieces, render: (translated, raw) => written(translated, raw, write) });
+    this.found.add({ ...this.#spanOf(outer), pieces, render: (translated, raw) => written(translated, raw, write) });
   }
 
   /** Without white space around. */

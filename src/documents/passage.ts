@@ -1,8 +1,9 @@
 // A passage of a source: a text between two positions, in pieces; the text that is translated, and
 // the pieces of its translation.
 import type { DocumentText } from '../ports/document-formats.ts';
+import type { ZipPackage } from './office-package.ts';
 import type { Source } from './source.ts';
-import { inWords, MARKS_MAX, refuse } from './limits.ts';
+import { inWords, MARKS_MAX, refuse, TEXTS_MAX } from './limits.ts';
 
 /** Positions in the source, in UTF-16 units; `to` is behind the last. */
 export interface SourceSpan {
@@ -52,6 +53,8 @@ export interface ReadDocument {
   readonly parts: readonly DocumentPart[];
   /** Each text once, in order of reading; by default that of the parts. */
   readonly order?: readonly Passage[];
+  /** Of which the sources are parts. */
+  readonly archive?: ZipPackage;
 }
 
 export function labelPassage(span: SourceSpan, write: (language: string) => string): Passage {
@@ -60,7 +63,28 @@ export function labelPassage(span: SourceSpan, write: (language: string) => stri
 
 /** Those with a text of their own. */
 export function textsAmong(passages: readonly Passage[]): readonly Passage[] {
-  return passages.filter(({ pieces, copyOf }) => pieces.length > 0 && copyOf === undefined);
+  return passages.filter(isText);
+}
+
+function isText({ pieces, copyOf }: Passage): boolean {
+  return pieces.length > 0 && copyOf === undefined;
+}
+
+export function limitTexts(count: number): void {
+  if (count > TEXTS_MAX) refuse(`the file has more than ${inWords(TEXTS_MAX)} texts`);
+}
+
+/** Those of a source as they are found: more texts than a file may have would take its memory. */
+export class Passages {
+  readonly all: Passage[] = [];
+  #texts = 0;
+
+  add(...found: readonly Passage[]): void {
+    for (const passage of found) {
+      if (isText(passage)) limitTexts(++this.#texts);
+      this.all.push(passage);
+    }
+  }
 }
 
 /** Of what is not in the source as it is. */

@@ -1,6 +1,6 @@
 // Plain text: paragraphs between empty lines, and long ones cut at the ends of lines or sentences.
 import { PLAIN_CHARACTERS_MAX } from './limits.ts';
-import { plainPassage } from './passage.ts';
+import { Passages, plainPassage } from './passage.ts';
 import type { Passage, SourceSpan } from './passage.ts';
 
 /** Where a long text is cut, preferred first: after a line, a sentence, a word. */
@@ -12,7 +12,9 @@ const CUTS: readonly ((text: string, at: number) => boolean)[] = [
 
 export function plainText(source: string): readonly Passage[] {
   const newLine = /\r?\n/.exec(source)?.[0] ?? '\n';
-  return paragraphs(source).flatMap((span) => cut(source, span).flatMap((part) => passageAt(source, part, newLine)));
+  const found = new Passages();
+  for (const span of paragraphs(source)) for (const part of cut(source, span)) found.add(...passageAt(source, part, newLine));
+  return found.all;
 }
 
 /** With the white space at which it was cut, which counts. */
@@ -26,14 +28,15 @@ function passageAt(source: string, span: SourceSpan, newLine: string): readonly 
 }
 
 /** What is between empty lines, without the white space around. */
-function paragraphs(source: string): SourceSpan[] {
+function* paragraphs(source: string): Generator<SourceSpan, void> {
   let at = 0;
-  return source.split(/\n(?=[^\S\n]*\n)/).flatMap((lines) => {
+  for (const { index } of source.matchAll(/\n(?=[^\S\n]*\n)|$/g)) {
+    const lines = source.slice(at, index);
     const words = lines.trim();
     const from = at + lines.indexOf(words);
-    at += lines.length + 1;
-    return words === '' ? [] : [{ from, to: from + words.length }];
-  });
+    if (words !== '') yield { from, to: from + words.length };
+    at = index + 1;
+  }
 }
 
 function cut(source: string, { from, to }: SourceSpan): SourceSpan[] {

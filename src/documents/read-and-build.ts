@@ -1,12 +1,12 @@
 // Reads a file of any format, and builds it with translations; runs in the worker thread.
-import type { Built, DocumentText, FileRefusal } from '../ports/document-formats.ts';
-import { firstLook } from './formats.ts';
+import type { Built, Extracted } from '../ports/document-formats.ts';
+import { look } from './formats.ts';
 import type { FormatName } from './formats.ts';
 import { htmlPage } from './html-page.ts';
-import { inWords, orRefused, refuse, TEXTS_MAX } from './limits.ts';
+import { orRefused, refuse } from './limits.ts';
 import { ZipPackage } from './office-package.ts';
 import { openDocument } from './open-document.ts';
-import { textOf, textsAmong, translatedPieces } from './passage.ts';
+import { limitTexts, textOf, textsAmong, translatedPieces } from './passage.ts';
 import type { DocumentPart, Passage, ReadDocument, SourceSpan } from './passage.ts';
 import { plainText } from './plain-text.ts';
 import { decoded, encoded } from './source.ts';
@@ -17,26 +17,38 @@ import { workbook } from './workbook.ts';
 import { xliff } from './xliff.ts';
 import { rewritten } from './zip-archive.ts';
 
-type FormatReader = { readonly text: (source: Source) => readonly Passage[] } | { readonly archive: (archive: ZipPackage) => ReadDocument };
+/** What a file is read by. */
+type FormatReader = (bytes: Uint8Array) => ReadDocument;
+
+function plain(passagesOf: (source: Source) => readonly Passage[]): FormatReader {
+  return (bytes) => {
+    const source = decoded(bytes);
+    return { parts: [{ source, passages: passagesOf(source) }] };
+  };
+}
+
+function office(partsOf: (archive: ZipPackage) => ReadDocument): FormatReader {
+  return (bytes) => {
+    const archive = new ZipPackage(bytes);
+    return { ...partsOf(archive), archive };
+  };
+}
 
 const READERS: Readonly<Record<FormatName, FormatReader>> = {
-  docx: { archive: wordDocument },
-  htm: { text: htmlPage },
-  html: { text: htmlPage },
-  odt: { archive: openDocument },
-  pptx: { archive: presentation },
-  srt: { text: ({ text }) => subtitles(text, 'srt') },
-  txt: { text: ({ text }) => plainText(text) },
-  vtt: { text: ({ text }) => subtitles(text, 'vtt') },
-  xlf: { text: xliff },
-  xliff: { text: xliff },
-  xlsx: { archive: workbook },
+  docx: office(wordDocument),
+  htm: plain(htmlPage),
+  html: plain(htmlPage),
+  odt: office(openDocument),
+  pptx: office(presentation),
+  srt: plain((source) => subtitles(source.text, 'srt')),
+  txt: plain((source) => plainText(source.text)),
+  vtt: plain((source) => subtitles(source.text, 'vtt')),
+  xlf: plain(xliff),
+  xliff: plain(xliff),
+  xlsx: office(workbook),
 };
 
-export function extractTexts(
-  format: string,
-  bytes: Uint8Array,
-): { readonly kind: 'extracted'; readonly texts: DocumentText[] } | FileRefusal {
+export function extractTexts(format: string, bytes: Uint8Array): Extracted {
   return orRefused(() => {
     const { order, archive } = read(format, bytes);
     archive?.checkOthers();
@@ -60,25 +72,12 @@ export function buildFile(format: string, bytes: Uint8Array, translations: reado
   });
 }
 
-interface ReadFile extends Required<ReadDocument> {
-  readonly archive: ZipPackage | undefined;
-}
-
-function read(format: string, bytes: Uint8Array): ReadFile {
+function read(format: string, bytes: Uint8Array) {
   // Whoever sends a file here need not have looked.
-  const reason = firstLook({ name: format, mediaType: '' }, bytes);
-  if (reason !== undefined) refuse(reason);
-  const reader = READERS[format as FormatName];
-  const archive = 'archive' in reader ? new ZipPackage(bytes) : undefined;
-  const { parts, order = textsAmong(parts.flatMap(({ passages }) => passages)) } = document(reader);
-  if (order.length > TEXTS_MAX) refuse(`the file has more than ${inWords(TEXTS_MAX)} texts`);
+  look(format, bytes);
+  const { parts, order = textsAmong(parts.flatMap(({ passages }) => passages)), archive } = READERS[format as FormatName](bytes);
+  limitTexts(order.length);
   return { parts, order, archive };
-
-  function document(by: FormatReader): ReadDocument {
-    if ('archive' in by) return by.archive(archive!);
-    const source = decoded(bytes);
-    return { parts: [{ source, passages: by.text(source) }] };
-  }
 }
 
 type Raw = (span: SourceSpan) => string;

@@ -7,6 +7,8 @@ import { PassageBuilder } from './passage-builder.ts';
 type SubtitleKind = 'srt' | 'vtt';
 
 const TIMES = /^\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}/;
+/** Of the cue whose times follow. */
+const NUMBER = /^\s*\d+\s*$/;
 /** White space is text: it ends no cue. */
 const EMPTY = /^\r?$/;
 /** Elements, times within a cue, entities, and positions as `{\an8}`. */
@@ -22,10 +24,9 @@ export function subtitles(source: string, kind: SubtitleKind): readonly Passage[
   const builder = new PassageBuilder(source, { write: (text) => cueText(text, kind, newLine), collapses: false });
   let cues = 0;
   let inCue = false;
-  let at = 0;
-  const lines = source.split('\n');
-  for (const [index, line] of lines.entries()) {
-    const to = at + line.length;
+  for (let at = 0, to; at <= source.length; at = to + 1) {
+    const line = lineAt(source, at);
+    to = at + line.length;
     if (EMPTY.test(line)) {
       // Only the next number with times ends a cue: players show the text after an empty line.
       inCue &&= kind === 'srt';
@@ -34,21 +35,22 @@ export function subtitles(source: string, kind: SubtitleKind): readonly Passage[
       builder.flush();
       inCue = true;
       cues++;
-    } else if (inCue && !(kind === 'srt' && isNumberOfCue(lines, index))) {
+    } else if (inCue && !(kind === 'srt' && NUMBER.test(line) && TIMES.test(lineAt(source, to + 1)))) {
       // With its end, which belongs to the cue.
       addLine(builder, source, { from: at, to: Math.min(to + 1, source.length) }, kind);
     } else {
       builder.flush();
     }
-    at = to + 1;
   }
   builder.flush();
   if (cues === 0 && source.trim() !== '' && kind === 'srt') refuse('the file has no line with the times of a subtitle');
-  return builder.passages;
+  return builder.found.all;
 }
 
-function isNumberOfCue(lines: readonly string[], index: number): boolean {
-  return /^\s*\d+\s*$/.test(lines[index]!) && TIMES.test(lines[index + 1] ?? '');
+/** Without its end. */
+function lineAt(source: string, from: number): string {
+  const end = source.indexOf('\n', from);
+  return source.slice(from, end === -1 ? source.length : end);
 }
 
 function addLine(builder: PassageBuilder, source: string, { from, to }: SourceSpan, kind: SubtitleKind): void {

@@ -1,8 +1,8 @@
 // XLIFF 1.2 and 2: the source of a unit is the text, its target gets the translation; a target that
 // says something else stays.
 import { refuse } from './limits.ts';
-import { labelPassage } from './passage.ts';
-import type { Passage } from './passage.ts';
+import { labelPassage, Passages } from './passage.ts';
+import type { Passage, SourceSpan } from './passage.ts';
 import { addNodes, PassageBuilder } from './passage-builder.ts';
 import type { ElementRole } from './passage-builder.ts';
 import type { Source } from './source.ts';
@@ -26,7 +26,7 @@ const local = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 export function xliff(source: Source): readonly Passage[] {
   const { text } = source;
-  const passages: Passage[] = [];
+  const passages = new Passages();
   let first: string | undefined;
   /** Of the elements around: whether they are translated. */
   const translated: boolean[] = [true];
@@ -34,9 +34,9 @@ export function xliff(source: Source): readonly Passage[] {
     isTree: ({ name }) => local(name) === 'trans-unit' || local(name) === 'segment',
     tree(unit) {
       const found = translated.at(-1)! ? passagesOf(unit, text) : [];
-      passages.push(...found);
+      passages.add(...found);
       if (found.length > 0 && unit.attributes.get('state') === 'initial')
-        passages.push(attributeOf(unit, text, 'state', () => 'translated'));
+        passages.add(attributeOf(unit, text, 'state', () => 'translated'));
     },
     open(element) {
       const name = local(element.name);
@@ -44,14 +44,14 @@ export function xliff(source: Source): readonly Passage[] {
       const language = LANGUAGES.get(name);
       // Version 2 says it once for all files, 1.2 for each.
       if (language !== undefined && element.attributes.has(language.beside))
-        passages.push(attributeOf(element, text, language.target, (code) => code));
+        passages.add(attributeOf(element, text, language.target, (code) => code));
       const said = element.attributes.get('translate');
       translated.push(said === undefined ? translated.at(-1)! : said !== 'no');
     },
     close: () => void translated.pop(),
   });
   if (first !== 'xliff') refuse('the file is no XLIFF: its first element is not xliff');
-  return passages;
+  return passages.all;
 }
 
 /** Of the element's start tag: its value, or a place for it if it is not there. */
@@ -75,27 +75,42 @@ function passagesOf(unit: XmlElement, source: string): Passage[] {
     const builder = new PassageBuilder(source, { write: escapeXml, collapses: false, needsLetters: false });
     addNodes(builder, children, roleOf);
     builder.flush();
-    return builder.passages;
+    return builder.found.all;
   });
   const name = target?.rawName ?? text.rawName.replace(/source$/, 'target');
   const end = (segmented ?? text).close.to;
   const place = target === undefined ? { from: end, to: end } : { from: target.open.from, to: target.close.to };
   const opening = target === undefined ? `${spaceBefore(source, text.open.from)}<${name}>` : openingOf(target, source);
-  // The first one replaces the target, and the others follow it, each with what is before it.
-  return inner.map(({ from, to, pieces, render }, index): Passage => {
-    const lead = { from: index === 0 ? container.open.to : inner[index - 1]!.to, to: from };
-    return {
-      from: index === 0 ? place.from : place.to,
-      to: place.to,
-      pieces,
-      always: true,
-      render(given, raw, language) {
-        const before = (index === 0 ? opening : '') + raw(lead);
-        const after = index === inner.length - 1 ? `${raw({ from: to, to: container.close.from })}</${name}>` : '';
-        return before + render(given, raw, language) + after;
-      },
-    };
-  });
+  const frame = { place, opening, from: container.open.to, to: container.close.from, closing: `</${name}>` };
+  return inner.map((_passage, index) => inTarget(inner, index, frame));
+}
+
+/** A target as it is written, and what is around its texts in the source. */
+interface TargetFrame extends SourceSpan {
+  readonly place: SourceSpan;
+  readonly opening: string;
+  readonly closing: string;
+}
+
+/**
+ * The first one replaces the target, and the others follow it, each with what is before it. Apart
+ * from the unit, whose elements nobody needs any more.
+ */
+function inTarget(inner: readonly Passage[], index: number, { place, opening, from: start, to: end, closing }: TargetFrame): Passage {
+  const { from, to, pieces, render } = inner[index]!;
+  const [isFirst, isLast] = [index === 0, index === inner.length - 1];
+  const lead = { from: isFirst ? start : inner[index - 1]!.to, to: from };
+  return {
+    from: isFirst ? place.from : place.to,
+    to: place.to,
+    pieces,
+    always: true,
+    render(given, raw, language) {
+      const before = (isFirst ? opening : '') + raw(lead);
+      const after = isLast ? raw({ from: to, to: end }) + closing : '';
+      return before + render(given, raw, language) + after;
+    },
+  };
 }
 
 function isSegment({ name, attributes }: XmlElement): boolean {

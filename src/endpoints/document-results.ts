@@ -1,4 +1,5 @@
 // What becomes of a document: shown, waited for, deleted or given up, and its file's way out.
+import { setTimeout as delay } from 'node:timers/promises';
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
@@ -92,7 +93,7 @@ export async function endedDocument(
     if (!isAway && ('problem' in found || found.state === 'done' || found.state === 'error')) return found;
     const leftMs = untilMs - options.now();
     if (leftMs <= 0) return isAway ? found : undefined;
-    await passed(Math.min(pauseMs, leftMs));
+    await delay(Math.min(pauseMs, leftMs));
   }
   return undefined;
 }
@@ -118,7 +119,7 @@ export async function abandonDocument(x: Exchange, id: string, options: Document
 async function abandonedLater(teamId: string, id: string, options: DocumentOptions): Promise<void> {
   const untilMs = options.now() + options.keepMs;
   for (let pauseMs = LOOK_MS.most; options.now() < untilMs; pauseMs = Math.min(ABANDON_MS_MAX, pauseMs * 2)) {
-    await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref());
+    await delay(pauseMs, undefined, { ref: false });
     // A bug that is met here is met, and logged, by the worker that removes what has expired.
     if ((await abandoned(teamId, id, options).catch(() => 'away')) !== 'away') return;
   }
@@ -198,7 +199,7 @@ async function taken(document: DocumentRecord, { documents, nowMs }: DocumentOpt
     if (begun !== undefined) return undefined;
     if (!isTaken) return NOT_FOUND;
     if (waitedMs >= TAKEN_WAIT_MS) return TAKEN;
-    await passed(TAKEN_LOOK_MS);
+    await delay(TAKEN_LOOK_MS);
   }
 }
 
@@ -230,8 +231,4 @@ function disposition(fileName: string): string {
   const ascii = fileName.replaceAll(/[^ !#-$&-[\]-~]/g, '_');
   const exact = encodeURIComponent(fileName).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`;
-}
-
-function passed(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }

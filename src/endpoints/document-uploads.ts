@@ -176,10 +176,9 @@ function fileFault(x: Exchange, order: DocumentOrder, { formats, endings, isTake
   const format = formats.formatOf(fileName);
   if (format === undefined) {
     if (isTaken(x, order)) return undefined;
-    const known = endings(x);
-    return known.includes(endingOf(fileName))
+    return endings.includes(endingOf(fileName))
       ? refuse('validation_error', 'file: no engine takes this format for these languages, or with a glossary.')
-      : refuse('validation_error', `file: the ending of its name must be one of ${known.join(', ')}.`);
+      : refuse('validation_error', `file: the ending of its name must be one of ${endings.join(', ')}.`);
   }
   const fault = formats.firstLook(format, bytes);
   return fault === undefined ? undefined : refuse('validation_error', `file: ${fault}`);

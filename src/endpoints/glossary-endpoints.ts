@@ -4,7 +4,7 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { json, JSON_TYPE } from '../core/outcome.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { pacedReply } from '../core/turns.ts';
 import type { BodyStep } from '../core/step.ts';
@@ -29,8 +29,48 @@ const LOOKS_MAX = 10;
 
 const draftSlot = reserveSlot<GlossaryDraft>('glossary draft');
 
+interface GlossaryEndpointOptions {
+  readonly glossaries: GlossaryStore;
+  readonly languages: () => Languages;
+  readonly bodyBytesMax: number;
+  readonly newId: () => string;
+}
+
+/** The last steps of the routes, and the one that reads the body of a new glossary. */
+export function glossarySteps({ glossaries, languages, bodyBytesMax, newId }: GlossaryEndpointOptions) {
+  return {
+    'read-glossary': readGlossary(languages, bodyBytesMax),
+    ...named({
+      'create-glossary': async (x, teamId) => {
+        const { name, ...dictionary } = x.need(draftSlot);
+        const glossaryId = newId();
+        const creation = await glossaries.create({ glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] });
+        if (creation.kind !== 'created') return glossaryRefusal(creation);
+        const { glossary } = creation;
+        return json(JSON.stringify(shown(glossary as ListedGlossary)), 201, [['Location', `/v1/glossaries/${glossary.glossaryId}`]]);
+      },
+      'list-glossaries': async (_x, teamId) => {
+        const list = await glossaries.list(teamId);
+        return isUnavailable(list) ? STORE_UNAVAILABLE : json(JSON.stringify({ glossaries: list.filter(isList).map(shown) }));
+      },
+      'show-glossary': async (x, teamId) => {
+        const found = await ownGlossary(glossaries, teamId, x.pathParameter);
+        return 'problem' in found ? found : json(JSON.stringify(shown(found)));
+      },
+      'show-glossary-entries': (x, teamId) => shownEntries(glossaries, teamId, x.pathParameter),
+      'delete-glossary': async (x, teamId) => {
+        const found = await ownGlossary(glossaries, teamId, x.pathParameter);
+        if ('problem' in found) return found;
+        const removed = await glossaries.remove(teamId, found.glossaryId);
+        if (isUnavailable(removed)) return STORE_UNAVAILABLE;
+        return removed ? DELETED : NOT_FOUND;
+      },
+    }),
+  };
+}
+
 /** Checks the body before the admission; errors are answered after it. */
-export function readGlossary(languages: () => Languages, bodyBytesMax: number): BodyStep {
+function readGlossary(languages: () => Languages, bodyBytesMax: number): BodyStep {
   return {
     kind: 'body',
     name: 'read-glossary',
@@ -46,56 +86,11 @@ export function readGlossary(languages: () => Languages, bodyBytesMax: number): 
   };
 }
 
-export function createGlossary(glossaries: GlossaryStore, newId: () => string): BodyStep {
-  return endpoint('create-glossary', async (x, teamId) => {
-    const { name, ...dictionary } = x.need(draftSlot);
-    const glossaryId = newId();
-    const creation = await glossaries.create({ glossaryId, teamId, name, dictionaries: [{ dictionaryId: glossaryId, ...dictionary }] });
-    if (creation.kind !== 'created') return glossaryRefusal(creation);
-    const { glossary } = creation;
-    return json(JSON.stringify(shown(glossary)[0]), 201, [['Location', `/v1/glossaries/${glossary.glossaryId}`]]);
-  });
-}
-
-export function listGlossaries(glossaries: GlossaryStore): BodyStep {
-  return endpoint('list-glossaries', async (_x, teamId) => {
-    const list = await glossaries.list(teamId);
-    if (isUnavailable(list)) return STORE_UNAVAILABLE;
-    return json(JSON.stringify({ glossaries: list.flatMap(shown) }));
-  });
-}
-
-export function showGlossary(glossaries: GlossaryStore): BodyStep {
-  return glossaryEndpoint('show-glossary', async (teamId, id) => {
-    const glossary = await glossaries.find(teamId, id);
-    if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
-    const [body] = glossary === undefined ? [] : shown(glossary);
-    return body === undefined ? NOT_FOUND : json(JSON.stringify(body));
-  });
-}
-
-export function showGlossaryEntries(glossaries: GlossaryStore): BodyStep {
-  return glossaryEndpoint('show-glossary-entries', (teamId, id) => shownEntries(glossaries, teamId, id));
-}
-
-export function deleteGlossary(glossaries: GlossaryStore): BodyStep {
-  return glossaryEndpoint('delete-glossary', async (teamId, id) => {
-    const glossary = await glossaries.find(teamId, id);
-    if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
-    if (glossary === undefined || onlyDictionary(glossary) === undefined) return NOT_FOUND;
-    const removed = await glossaries.remove(teamId, id);
-    if (isUnavailable(removed)) return STORE_UNAVAILABLE;
-    return removed ? DELETED : NOT_FOUND;
-  });
-}
-
-async function shownEntries(glossaries: GlossaryStore, teamId: string, glossaryId: string): Promise<Outcome> {
+async function shownEntries(glossaries: GlossaryStore, teamId: string, id: string): Promise<Outcome> {
   for (let look = 0; look < LOOKS_MAX; look++) {
-    const glossary = await glossaries.find(teamId, glossaryId);
-    if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
-    const dictionary = glossary && onlyDictionary(glossary);
-    if (dictionary === undefined) return NOT_FOUND;
-    const found = await glossaries.entries(teamId, dictionary.dictionaryId);
+    const glossary = await ownGlossary(glossaries, teamId, id);
+    if ('problem' in glossary) return glossary;
+    const found = await glossaries.entries(teamId, glossary.dictionaries[0].dictionaryId);
     if (isUnavailable(found)) return STORE_UNAVAILABLE;
     // If not, the dictionary was replaced after the glossary was read.
     if (found !== undefined) return entriesReply(found);
@@ -116,34 +111,40 @@ function* member(name: string, pieces: EntryPieces): Generator<Uint8Array, void>
   yield Buffer.from('}');
 }
 
-function onlyDictionary({ dictionaries }: GlossaryRecord): DictionaryRecord | undefined {
-  return dictionaries.length === 1 ? dictionaries[0] : undefined;
+/** One list of terms for one language pair. */
+interface ListedGlossary extends GlossaryRecord {
+  readonly dictionaries: readonly [DictionaryRecord];
 }
 
-function glossaryEndpoint(name: string, answer: (teamId: string, glossaryId: string) => Promise<Outcome>): BodyStep {
-  return endpoint(name, (x, teamId) => {
-    const id = canonicalUlid(x.pathParameter);
-    return id === undefined ? Promise.resolve(NOT_FOUND) : answer(teamId, id);
+function isList(glossary: GlossaryRecord): glossary is ListedGlossary {
+  return glossary.dictionaries.length === 1;
+}
+
+/** `id` may be any text. */
+async function ownGlossary(glossaries: GlossaryStore, teamId: string, id: string): Promise<ListedGlossary | Refusal> {
+  const glossaryId = canonicalUlid(id);
+  const glossary = glossaryId === undefined ? undefined : await glossaries.find(teamId, glossaryId);
+  if (isUnavailable(glossary)) return STORE_UNAVAILABLE;
+  return glossary !== undefined && isList(glossary) ? glossary : NOT_FOUND;
+}
+
+type Answer = (x: Exchange, teamId: string) => Promise<Outcome>;
+
+function named<Name extends string>(answers: Readonly<Record<Name, Answer>>): Readonly<Record<Name, BodyStep>> {
+  const steps = Object.entries<Answer>(answers).map(([name, answer]): [string, BodyStep] => {
+    return [name, { kind: 'body', name, run: (x) => answer(x, x.need(keyOwnerSlot).teamId) }];
   });
+  return Object.fromEntries(steps) as Record<Name, BodyStep>;
 }
 
-function endpoint(name: string, answer: (x: Exchange, teamId: string) => Promise<Outcome>): BodyStep {
-  return { kind: 'body', name, run: (x) => answer(x, x.need(keyOwnerSlot).teamId) };
-}
-
-/** Empty for a glossary that cannot be shown as one list of terms. */
-function shown(glossary: GlossaryRecord): readonly Readonly<Record<string, string | number>>[] {
-  const dictionary = onlyDictionary(glossary);
-  if (dictionary === undefined) return [];
+function shown({ glossaryId, name, dictionaries: [dictionary], createdAtMs }: ListedGlossary): Readonly<Record<string, string | number>> {
   const { sourceLang, targetLang, entryCount } = dictionary;
-  return [
-    {
-      glossary_id: glossary.glossaryId,
-      name: glossary.name,
-      source_lang: sourceLang,
-      target_lang: targetLang,
-      entry_count: entryCount,
-      created_at: rfc3339(glossary.createdAtMs),
-    },
-  ];
+  return {
+    glossary_id: glossaryId,
+    name,
+    source_lang: sourceLang,
+    target_lang: targetLang,
+    entry_count: entryCount,
+    created_at: rfc3339(createdAtMs),
+  };
 }

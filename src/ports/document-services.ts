@@ -2,39 +2,24 @@
 import type { Exchange } from '../core/exchange.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import type { BodyStep } from '../core/step.ts';
-import type { DocumentState } from './documents.ts';
+import type { UploadForm } from '../domain/form-body.ts';
+import type { DocumentRecord } from './documents.ts';
 
-/** A file and how to translate it. Codes are canonical, and judged as a translation's. */
-export interface DocumentOrder {
-  readonly fileName: string;
+type Orders = Pick<DocumentRecord, 'fileName' | 'sourceLang' | 'targetLang' | 'formality' | 'glossaryId' | 'glossaryByBase'>;
+
+/**
+ * A file and how to translate it. Codes are canonical, and judged as a translation's. A glossary
+ * needs `sourceLang`, and must exist when the document is stored.
+ */
+export interface DocumentOrder extends Orders {
   readonly bytes: Uint8Array;
-  readonly sourceLang?: string | undefined;
-  readonly targetLang: string;
-  readonly formality?: string | undefined;
-  /** With `sourceLang`. It must exist when the document is stored. */
-  readonly glossaryId?: string | undefined;
-  /** Accepts a dictionary for the same languages without regions. */
-  readonly glossaryByBase?: boolean | undefined;
 }
 
-/** A document of a team as others see it. */
-export interface ShownDocument {
-  readonly documentId: string;
-  readonly fileName: string;
-  readonly state: DocumentState;
-  /** With `done`: what was charged. */
-  readonly billed?: number | undefined;
-  /** With `error`: a problem code, and what it means for this document. */
-  readonly code?: string | undefined;
-  readonly detail?: string | undefined;
-}
+/** A document of a team as others see it: with `done`, `billed` is what was charged. */
+export type ShownDocument = Pick<DocumentRecord, 'documentId' | 'fileName' | 'state' | 'billed' | 'code' | 'detail'>;
 
 /** The form of an upload. */
-export interface ReadUpload {
-  readonly fileName: string;
-  readonly bytes: Uint8Array;
-  readonly fields: Readonly<Record<string, string>>;
-}
+export type ReadUpload = Pick<UploadForm, 'fileName' | 'bytes' | 'fields'>;
 
 /** Gets an upload's form. Its route has `upload`, and `hold` has set the charge. */
 export interface UploadStep {
@@ -48,11 +33,15 @@ export interface UploadStep {
   readonly run: (x: Exchange, upload: ReadUpload) => Outcome | undefined | Promise<Outcome | undefined>;
 }
 
-/** The document that a request wants to download. */
-export interface RequestedResult {
+/** A document in a link. */
+export interface LinkedDocument {
   readonly teamId: string;
   /** Any text; one that is no id matches no document. */
   readonly documentId: string;
+}
+
+/** The document that a request wants to download. */
+export interface RequestedResult extends LinkedDocument {
   /** One download at a time, and after a complete one the document is gone. */
   readonly once?: boolean;
   /** For a request without a key: refused once that of the upload may no longer be used. */
@@ -66,12 +55,6 @@ export interface ResultStep {
   readonly name: string;
   readonly headers?: readonly string[];
   readonly find: (x: Exchange) => RequestedResult | Refusal | Promise<RequestedResult | Refusal>;
-}
-
-/** A document in a link. */
-export interface LinkedDocument {
-  readonly teamId: string;
-  readonly documentId: string;
 }
 
 /**

@@ -10,7 +10,6 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DocumentFormats } from './document-formats.ts';
 import type { DocumentOrder } from './document-services.ts';
 import type { GlossaryCache } from './glossary-store.ts';
-import type { Reservation } from './ledger.ts';
 import type { TeamRegistry } from './team-registry.ts';
 
 export type DocumentState = (typeof DOCUMENT_STATES)[number];
@@ -208,7 +207,7 @@ export interface DocumentOptions {
   readonly client: ClientAddressReader;
   readonly keepMs: number;
   /** Takes the request's reservation, which the document has from now on. */
-  readonly takeReservation: (x: Exchange) => Reservation | undefined;
+  readonly takeReservation: (x: Exchange) => void;
   readonly newId: () => string;
   /** A file comes in or goes out. Returns what gives its place back; `undefined` if there is none. */
   readonly beginTransfer: (owner: TransferOwner) => (() => void) | undefined;
@@ -217,8 +216,8 @@ export interface DocumentOptions {
   readonly now: () => number;
   /** There is work. */
   readonly onCreated: () => void;
-  /** The endings of files that can be translated, in order: for a request, or for any. */
-  readonly endings: (x?: Exchange) => readonly string[];
+  /** The endings of files that can be translated, in order. */
+  readonly endings: readonly string[];
   /** Whether an engine takes a file that only engines can read. */
   readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
   /** Why a document's key may no longer be used. */

@@ -1,4 +1,5 @@
 // The work on one claimed document: count, reserve, translate, build, store the result, charge.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Exchange } from '../core/exchange.ts';
 import { CLIENT_CLOSED } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -207,7 +208,7 @@ export class DocumentWork {
     const { now } = this.#options;
     const untilMs = now() + this.#leaseMs;
     for (let pauseMs = AGAIN_MS.first; now() < untilMs; pauseMs = Math.min(AGAIN_MS.most, pauseMs * 2)) {
-      await new Promise((resolve) => void setTimeout(resolve, pauseMs).unref());
+      await delay(pauseMs, undefined, { ref: false });
       // What is a bug here is met, and logged, where the document is removed.
       if (await releaseOfGone(this.#document, hold, this.#options).catch(() => false)) return;
     }

@@ -80,17 +80,12 @@ export function admitStep(options: AdmitOptions): BodyStep {
   };
 }
 
-/**
- * Takes the reservation: the caller settles it, and the request itself is not charged. `undefined`
- * if there is none.
- */
-export function takeReservation(x: Exchange): Reservation | undefined {
-  const reservation = x.get(reservationSlot);
+/** Takes the reservation: the caller settles it, and the request itself is not charged. */
+export function takeReservation(x: Exchange): void {
   x.set(reservationSlot, undefined);
   const stats = x.need(requestStatsSlot);
   stats.characters = 0;
   stats.canSpare = false;
-  return reservation;
 }
 
 interface PendingAdmission {

@@ -9,6 +9,7 @@ import type { DocumentFormatsOptions } from '../../../src/documents/create-docum
 import type { DocumentFormats, Extracted } from '../../../src/ports/document-formats.ts';
 
 const FAULTY = new URL('../../support/documents/faulty-worker.js', import.meta.url);
+const READING = new URL('../../support/documents/reading-worker.js', import.meta.url);
 const open: DocumentFormats[] = [];
 
 afterEach(async () => {
@@ -57,6 +58,17 @@ describe('the thread that reads a document', () => {
     const formats = opened({ worker: FAULTY, memoryMiB: 16, timeMs: 100_000 });
     expect(await extract(formats, 'm')).toEqual(refused('the file needs too much memory to be read'));
     expect(await extract(formats, 'a')).toEqual(letter('a'));
+  });
+
+  test.each([
+    ['txt', 'a\n\n'],
+    ['html', '<p>a'],
+    ['html', '<p title=a>'],
+    ['srt', '0:01:00.0 --> 0:01:00.0\na\n\n'],
+  ])('ends with the limit of texts for a file of %s with far more, not with its memory', async (ending, text) => {
+    const formats = opened({ worker: READING, timeMs: 1_000_000 });
+    const file = text.repeat(3_000_000).slice(0, 29 * 1_048_576);
+    expect(await extract(formats, file, `a.${ending}`)).toEqual(refused('the file has more than 200,000 texts'));
   });
 
   test.each(['e', 't'])('may die (%s), which is told without words of the file', async (content) => {

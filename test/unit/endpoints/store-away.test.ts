@@ -5,14 +5,7 @@ import { compileRoute } from '../../../src/core/route.ts';
 import type { BodyStep } from '../../../src/core/step.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { keyOwnerSlot } from '../../../src/domain/slots.ts';
-import {
-  createGlossary,
-  deleteGlossary,
-  listGlossaries,
-  readGlossary,
-  showGlossary,
-  showGlossaryEntries,
-} from '../../../src/endpoints/glossary-endpoints.ts';
+import { glossarySteps } from '../../../src/endpoints/glossary-endpoints.ts';
 import { usageEndpoint } from '../../../src/endpoints/read-endpoints.ts';
 import { AWAY_GLOSSARIES, AWAY_TEAMS } from '../../support/away-store.ts';
 
@@ -31,14 +24,13 @@ const LANGUAGES = new Languages({
 
 const AWAY_HISTORY = { days: () => Promise.resolve({ kind: 'unavailable', cause: 'closed' } as const) };
 
-const ENDPOINTS: readonly BodyStep[] = [
-  usageEndpoint(AWAY_TEAMS, AWAY_HISTORY),
-  createGlossary(AWAY_GLOSSARIES, () => ID),
-  listGlossaries(AWAY_GLOSSARIES),
-  showGlossary(AWAY_GLOSSARIES),
-  showGlossaryEntries(AWAY_GLOSSARIES),
-  deleteGlossary(AWAY_GLOSSARIES),
-];
+const { 'read-glossary': readGlossary, ...OF_GLOSSARIES } = glossarySteps({
+  glossaries: AWAY_GLOSSARIES,
+  languages: () => LANGUAGES,
+  bodyBytesMax: 1000,
+  newId: () => ID,
+});
+const ENDPOINTS: readonly BodyStep[] = [usageEndpoint(AWAY_TEAMS, AWAY_HISTORY), ...Object.values(OF_GLOSSARIES)];
 
 function asked(query = ''): Exchange {
   const route = compileRoute({ method: 'POST', path: '/v1/glossaries/{id}', takesBody: true, steps: [] });
@@ -53,7 +45,7 @@ function asked(query = ''): Exchange {
   x.pathParameter = ID;
   x.set(keyOwnerSlot, { keyId: 'K', teamId: 'T', mode: 'live' });
   x.body = Buffer.from(JSON.stringify(GLOSSARY));
-  void readGlossary(() => LANGUAGES, 1000).run(x);
+  void readGlossary.run(x);
   return x;
 }
 
