@@ -45,7 +45,7 @@ function operationOf({ id, body, status, answer, query = {}, operation }: AdminR
     operationId: id,
     summary,
     parameters: parameters.length === 0 ? undefined : parameters,
-    requestBody: body && { required: true, content: { 'application/json': { schema: shown(body) } } },
+    requestBody: body && { required: operation.bodyOptional !== true, content: { 'application/json': { schema: shown(body) } } },
     responses: {
       [status]: {
         description: summary,
