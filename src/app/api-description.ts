@@ -15,14 +15,10 @@ import type { Documented } from './route-rows.ts';
 
 /** Of the service with the plugins that have none, and by plugin. Opens neither store nor port. */
 export function describeApis(config: Config) {
-  return withPlugins(config.plugins, (apis) => ({
-    service: openApiDocument(describedBy(config, apis)),
-    plugins: pluginDocuments(describedBy(config, apis)),
-  }));
-}
-
-function describedBy(config: Config, pluginApis: PluginApis): OpenApiOptions {
-  return apiOptions(config, { serverUrl: serverUrlOf(config, config.listen), docsUrl: config.service.docs_url }, pluginApis);
+  return withPlugins(config.plugins, (apis) => {
+    const options = apiOptions(config, { serverUrl: serverUrlOf(config, config.listen), docsUrl: config.service.docs_url }, apis);
+    return { service: openApiDocument(options), plugins: pluginDocuments(options) };
+  });
 }
 
 /** The URL that callers use: the configured one, or the listening address. */

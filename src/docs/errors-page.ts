@@ -2,7 +2,6 @@
 import { anchorOf, problems, problemsWith } from '../core/problem.ts';
 import type { ProblemCode, ProblemKind } from '../core/problem.ts';
 import { ProblemWriter } from '../core/problem-writer.ts';
-import type { LoadedProblem } from '../ports/plugin-route.ts';
 import { answerSample } from './code-sample.ts';
 import { html, prose } from './html.ts';
 import type { Html } from './html.ts';
@@ -31,18 +30,16 @@ interface CodeEntry {
 
 /** The codes that this gateway, its plugins, or the operator's dashboard can answer. */
 function rowsOf(options: OpenApiOptions): readonly CodeEntry[] {
-  const own = problemsWith({ documents: true, dashboard: options.dashboardUrl !== undefined });
-  return [...own.map((code) => rowOfCode(code, options)), ...[...options.pluginApis.problems].map(rowOfPlugin)];
-}
-
-function rowOfCode(code: ProblemCode, options: OpenApiOptions): CodeEntry {
-  const isOfDashboard = code === 'forbidden' && options.dashboardUrl !== undefined;
-  const kind: ProblemKind = isOfDashboard ? { ...problems.forbidden, ...BY_DASHBOARD } : problems[code];
-  return { code, kind, sentBy: sentBy(code, kind, options) };
-}
-
-function rowOfPlugin([code, { plugin, kind }]: readonly [string, LoadedProblem]): CodeEntry {
-  return { code, kind, sentBy: html`<p class="soft">A code of the plugin <code>${plugin}</code>.</p>` };
+  const hasDashboard = options.dashboardUrl !== undefined;
+  return [
+    ...problemsWith({ documents: true, dashboard: hasDashboard }).map((code) => {
+      const kind = code === 'forbidden' && hasDashboard ? { ...problems.forbidden, ...BY_DASHBOARD } : problems[code];
+      return { code, kind, sentBy: sentBy(code, kind, options) };
+    }),
+    ...Array.from(options.pluginApis.problems, ([code, { plugin, kind }]) => {
+      return { code, kind, sentBy: html`<p class="soft">A code of the plugin <code>${plugin}</code>.</p>` };
+    }),
+  ];
 }
 
 export function errorsPage(options: OpenApiOptions): string {

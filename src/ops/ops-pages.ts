@@ -1,7 +1,7 @@
 // The pages of the ops listener: probes, metrics, the API document and its pages.
 import { errorsPage } from '../docs/errors-page.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { documentPath, openApiDocument, pluginDocuments } from '../docs/openapi-document.ts';
+import { documentPath, openApiDocument, pluginDocument } from '../docs/openapi-document.ts';
 import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import type { OpsAnswer, OpsContent, OpsPages } from './ops-listener.ts';
 import { PAGE_SECURITY } from '../docs/page.ts';
@@ -40,7 +40,7 @@ type DocumentPages = Readonly<Record<string, () => OpsAnswer & { readonly body: 
 export function documentPages(api: () => OpenApiOptions, documents: readonly string[]): DocumentPages {
   return {
     '/openapi.json': () => json(openApiDocument(api())),
-    ...Object.fromEntries(documents.map((plugin) => [documentPath(plugin), () => json(pluginDocuments(api()).get(plugin))])),
+    ...Object.fromEntries(documents.map((plugin) => [documentPath(plugin), () => json(pluginDocument(plugin, api()))])),
     '/docs': () => ({ status: 200, contentType: HTML, body: referencePage(api()), security: PAGE_SECURITY }),
     '/docs/errors': () => ({ status: 200, contentType: HTML, body: errorsPage(api()), security: PAGE_SECURITY }),
   };
