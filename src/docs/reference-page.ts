@@ -24,7 +24,7 @@ interface OperationObject {
   readonly operationId: string;
   readonly tags?: readonly string[];
   readonly summary: string;
-  readonly description: string;
+  readonly description?: string;
   /** Empty if no key is needed. */
   readonly security?: readonly unknown[];
   readonly parameters?: readonly ParameterObject[];
@@ -123,7 +123,7 @@ function methodTag(method: string): Html {
 
 /** A route: purpose, input, answers, a request to paste, and what it can fail with. */
 function sectionOf(route: ShownOperation, serverUrl: string, known: ReadonlySet<string>): PageSection {
-  const { operationId: id, summary, description, security, parameters = [], requestBody, responses } = route.operation;
+  const { operationId: id, summary, description = '', security, parameters = [], requestBody, responses } = route.operation;
   const [status, answer] = answerOf(route.operation);
   const titled = (title: string, rows: readonly Row[]): Html | undefined =>
     rows.length === 0
