@@ -79,9 +79,9 @@ export function openApiDocument(options: OpenApiOptions): OpenApiNode {
       ...Object.fromEntries(ofPlugins.map(({ plugin }) => [plugin, `Routes of the plugin ${plugin}.`])),
     },
     operations: [
-      ...Object.entries(operationsOf(hasDocuments)).map(([name, operation]) => writer.own(name, operation)),
-      ...ofPlugins.map((route) => writer.ofPlugin(route, docOf(route), route.plugin)),
-    ],
+      ...Object.entries(operationsOf(hasDocuments)).map(ownRoute),
+      ...ofPlugins.map((route) => routeOfPlugin(route, () => route.plugin)),
+    ].map((route) => writer.write(route)),
     components: {
       schemas: { ...bodySchemas(options), ...problemSchemas(codes, docsUrl), ...(ofPlugins.length === 0 ? {} : { Failure: {} }) },
       examples: Object.fromEntries(codes.map((code) => [code, writer.example(code)])),
@@ -103,10 +103,7 @@ export function pluginDocument(plugin: string, options: OpenApiOptions): OpenApi
   const tags = api.tags ?? { [plugin]: summary };
   const [firstTag] = Object.keys(tags);
   const writer = new RouteWriter(options, api.headers);
-  const operations = routes.map((route) => {
-    const doc = docOf(route);
-    return writer.ofPlugin(route, doc, doc.tag ?? firstTag);
-  });
+  const operations = routes.map((route) => writer.write(routeOfPlugin(route, (doc) => doc.tag ?? firstTag)));
   return openApi({
     title: `${options.serviceName}: ${title}`,
     version,
@@ -129,18 +126,32 @@ function keyIn(name: string): OpenApiNode {
   return { type: 'apiKey', in: 'header', name, description: 'The key alone; ignored if it is also sent in another way.' };
 }
 
+/** A route with its address, as a document describes it. */
+interface DescribedRoute extends RouteDoc {
+  readonly method: string;
+  readonly path: string;
+  readonly id: string;
+  /** How a plugin's reports failures, and whether it is refused under load. */
+  readonly ofPlugin?: Pick<LoadedRoute, 'steps' | 'problemForm'>;
+}
+
+/** A row of the service's table. */
+function ownRoute([name, operation]: readonly [string, Operation]): DescribedRoute {
+  const [method = '', path = ''] = name.split(' ');
+  return { ...operation, method, path };
+}
+
+function routeOfPlugin(route: LoadedRoute, tagOf: (doc: RouteDoc) => string | undefined): DescribedRoute {
+  const { method, path, steps } = route;
+  const doc = route.doc ?? { ...UNDECLARED, summary: routeName(route), authenticated: steps.includes('authenticate') };
+  return { ...doc, method, path, id: idOf(route), tag: tagOf(doc), ofPlugin: route };
+}
+
 /** For routes of plugins without a description. */
-const UNDECLARED: RouteDoc = {
-  summary: '',
+const UNDECLARED = {
   description: 'The plugin does not describe it further.',
-  authenticated: false,
   answer: { status: 200, description: "The plugin's answer." },
 };
-
-/** The route's own description, or the one for routes without. */
-function docOf(route: LoadedRoute): RouteDoc {
-  return route.doc ?? { ...UNDECLARED, summary: routeName(route), authenticated: route.steps.includes('authenticate') };
-}
 
 /** Letters and digits, for an anchor and for the name of a function in a generated client. */
 function idOf({ plugin, method, path }: LoadedRoute): string {
@@ -162,9 +173,6 @@ const TAG_PARAMETER = {
   schema: { type: 'string' },
 };
 
-/** How a route of a plugin reports failures, and whether it is refused under load. */
-type FailingRoute = Pick<LoadedRoute, 'steps' | 'problemForm'>;
-
 /** Writes routes with all that can fail: by names of the document, or as a plugin answers. */
 class RouteWriter {
   readonly #options: OpenApiOptions;
@@ -180,33 +188,10 @@ class RouteWriter {
     this.#known = { ...declaredHeaders(everywhere), ...headers(options) };
   }
 
-  /** `name` is its key in the table. */
-  own(name: string, operation: Operation): PlacedOperation {
-    const [method = '', path = ''] = name.split(' ');
-    return [method, path, this.#operation(path, operation, operation)];
-  }
-
-  ofPlugin(route: LoadedRoute, doc: RouteDoc, tag: string | undefined): PlacedOperation {
-    return [route.method, route.path, this.#operation(route.path, doc, { id: idOf(route), tag }, route)];
-  }
-
-  usedHeaders(): OpenApiNode {
-    return Object.fromEntries(Object.entries(this.#known).filter(([name]) => this.#used.has(name)));
-  }
-
-  /** A whole body, as the gateway would write it in this form. */
-  example(code: string, form?: ProblemForm): OpenApiNode {
-    const problem = exampleOf(code, this.#kindOf(code));
-    const { body } =
-      form === undefined ? this.#problems.render(problem, REQUEST_ID) : this.#problems.renderAs(form, problem, REQUEST_ID, '');
-    const isJson = form === undefined || form.contentType.includes('json');
-    return { summary: problem.kind.title, value: isJson ? (JSON.parse(body) as unknown) : body };
-  }
-
-  #operation(path: string, doc: RouteDoc, { id, tag }: Pick<Operation, 'id'> & Pick<RouteDoc, 'tag'>, of?: FailingRoute): OpenApiNode {
-    const { summary, description, authenticated, body, answer } = doc;
-    const parameters = [...parametersOf(path, doc), ...(of === undefined && authenticated ? [TAG_PARAMETER] : [])];
-    return {
+  write(route: DescribedRoute): PlacedOperation {
+    const { method, path, id, tag, summary, description, authenticated, body, answer, ofPlugin } = route;
+    const parameters = [...parametersOf(route), ...(ofPlugin === undefined && authenticated ? [TAG_PARAMETER] : [])];
+    const operation = {
       operationId: id,
       tags: tag === undefined ? undefined : [tag],
       summary,
@@ -224,37 +209,53 @@ class RouteWriter {
           headers: { ...this.#refs([]), ...declaredHeaders(answer.headers) },
           content: answer.schema && contentOf([answer.contentType ?? JSON_TYPE], answer, answer.description),
         },
-        ...this.#failures(doc, of),
-        default: this.#failure(problemsTo('unmatched'), of),
+        ...this.#failures(route),
+        default: this.#failure(route, problemsTo('unmatched')),
       },
     };
+    return [method, path, operation];
+  }
+
+  usedHeaders(): OpenApiNode {
+    return Object.fromEntries(Object.entries(this.#known).filter(([name]) => this.#used.has(name)));
+  }
+
+  /** A whole body, as the gateway would write it in this form. */
+  example(code: string, form?: ProblemForm): OpenApiNode {
+    const problem = exampleOf(code, this.#kindOf(code));
+    const { body } =
+      form === undefined ? this.#problems.render(problem, REQUEST_ID) : this.#problems.renderAs(form, problem, REQUEST_ID, '');
+    const isJson = form === undefined || form.contentType.includes('json');
+    return { summary: problem.kind.title, value: isJson ? (JSON.parse(body) as unknown) : body };
   }
 
   /** By status. */
-  #failures(doc: RouteDoc, of: FailingRoute | undefined): OpenApiNode {
-    const codes = codesOf(doc, of?.steps.includes('shed') === true ? ['service_unavailable'] : []);
+  #failures(route: DescribedRoute): OpenApiNode {
+    const { ofPlugin, failures = {} } = route;
+    const codes = codesOf(route, ofPlugin?.steps.includes('shed') === true ? ['service_unavailable'] : []);
     const byStatus = Map.groupBy(codes, (code) => {
       const kind = this.#kindOf(code);
-      return of?.problemForm?.status(exampleOf(code, kind)) ?? kind.status;
+      return ofPlugin?.problemForm?.status(exampleOf(code, kind)) ?? kind.status;
     });
-    const { failures = {} } = doc;
     const statuses = new Set([...byStatus.keys(), ...Object.keys(failures).map(Number)]);
-    return Object.fromEntries(Array.from(statuses, (status) => [status, this.#failure(byStatus.get(status) ?? [], of, failures[status])]));
+    return Object.fromEntries(
+      Array.from(statuses, (status) => [status, this.#failure(route, byStatus.get(status) ?? [], failures[status])]),
+    );
   }
 
-  #failure(codes: readonly string[], of: FailingRoute | undefined, words?: string): OpenApiNode {
+  #failure({ ofPlugin }: DescribedRoute, codes: readonly string[], words?: string): OpenApiNode {
     const meanings = codes.map((code) => `\`${code}\`: ${this.#kindOf(code).meaning}`);
     const schemas = codes.map((code) => refTo('schemas', schemaOfProblem(code)));
     const own = schemas.length === 1 ? schemas[0]! : { oneOf: schemas };
+    const example = (code: string): OpenApiNode =>
+      ofPlugin === undefined ? refTo('examples', code) : this.example(code, ofPlugin.problemForm);
     return {
       description: words ?? meanings.join('\n\n'),
       headers: this.#refs(codes.flatMap((code) => this.#kindOf(code).headers)),
       content: {
-        [of?.problemForm?.contentType ?? 'application/problem+json']: {
-          schema: of === undefined ? own : refTo('schemas', 'Failure'),
-          examples: Object.fromEntries(
-            codes.map((code) => [code, of === undefined ? refTo('examples', code) : this.example(code, of.problemForm)]),
-          ),
+        [ofPlugin?.problemForm?.contentType ?? 'application/problem+json']: {
+          schema: ofPlugin === undefined ? own : refTo('schemas', 'Failure'),
+          examples: Object.fromEntries(codes.map((code) => [code, example(code)])),
         },
       },
     };
@@ -273,7 +274,7 @@ class RouteWriter {
 }
 
 /** Those of the path first, in its order. */
-function parametersOf(path: string, { parameter, moreParameters = [], query = [] }: RouteDoc): readonly OpenApiNode[] {
+function parametersOf({ path, parameter, moreParameters = [], query = [] }: DescribedRoute): readonly OpenApiNode[] {
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
   return [
     ...names.map((name, index) => {
