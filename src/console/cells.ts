@@ -24,8 +24,8 @@ interface Around {
   readonly hidden?: readonly string[];
   /** The question, by which some columns are there. */
   readonly input?: object;
-  /** Where the first column leads, below `/console`. */
-  readonly leadsTo?: (row: never) => string;
+  /** Where the first column leads, below `/console`, if it does. */
+  readonly leadsTo?: (row: never) => string | undefined;
   /** A last column with links to changes. */
   readonly change?: ((row: never) => Html | string) | undefined;
   /** Limits the page. */
@@ -47,11 +47,13 @@ export async function tableOf(
   const columns = all.filter((one) => one.only !== 'command' && !hidden.includes(one.head) && isAsked(one));
   const cells = rows.slice(0, most).map((row) => columns.map(({ cell }) => cell(row as never, nowMs)));
   const known = await knownIn(cells.flat(), context);
-  const linked = (row: unknown, text: Html | string): Html | string =>
-    leadsTo === undefined ? text : html`<a href="${CONSOLE_PREFIX}${leadsTo(row as never)}">${text}</a>`;
+  const linked = (row: unknown, text: Html | string): Html | string => {
+    const to = leadsTo?.(row as never);
+    return to === undefined ? text : html`<a href="${CONSOLE_PREFIX}${to}">${text}</a>`;
+  };
   const table = htmlTable({
     caption,
-    columns: [...columns.map(headOf), ...(change === undefined ? [] : ['Change'])],
+    columns: [...columns, ...(change === undefined ? [] : ['Change'])],
     rows: cells.map((shownCells, index) => [
       ...shownCells.map((cell, at) => (at === 0 ? linked(rows[index], shown(cell, known, nowMs)) : shown(cell, known, nowMs))),
       ...(change === undefined ? [] : [change(rows[index] as never)]),
@@ -81,10 +83,6 @@ export function recordFacts(facts: Readonly<Record<string, Cell>>, nowMs: number
 }
 
 const NOTHING_KNOWN: Known = { teams: new Map(), keys: new Map() };
-
-function headOf({ head, holds }: Pick<RowColumn, 'head' | 'holds'>) {
-  return holds === undefined ? head : { label: head, kind: holds };
-}
 
 interface Known {
   readonly teams: TeamNames;
@@ -223,18 +221,14 @@ function linkToTeam(teamId: string, name: string): Html {
   return html`<a href="${CONSOLE_PREFIX}/teams/${teamId}" title="${teamId}">${name}</a>`;
 }
 
-interface Column {
-  readonly label: string;
-  /** Numbers are right-aligned; text by users, of any length, may be broken anywhere. */
-  readonly kind?: 'figures' | 'text';
+type Column = Pick<RowColumn, 'head' | 'holds'>;
+
+export function numeric(head: string): Column {
+  return { head, holds: 'figures' };
 }
 
-export function numeric(label: string): Column {
-  return { label, kind: 'figures' };
-}
-
-export function freeText(label: string): Column {
-  return { label, kind: 'text' };
+export function freeText(head: string): Column {
+  return { head, holds: 'text' };
 }
 
 interface Table {
@@ -250,14 +244,14 @@ interface Table {
 }
 
 export function htmlTable({ caption, columns: given, rows, compact = false, wide = false }: Table): Html {
-  const columns = given.map((column) => (typeof column === 'string' ? { label: column } : column));
-  const kindOf = ({ kind }: Column): Html | undefined => kind && html` class="${kind}"`;
-  const heads = columns.map((column) => html`<th role="columnheader" scope="col" ${kindOf(column)}>${column.label}</th>`);
+  const columns = given.map((column) => (typeof column === 'string' ? { head: column } : column));
+  const kindOf = ({ holds }: Column): Html | undefined => holds && html` class="${holds}"`;
+  const heads = columns.map((column) => html`<th role="columnheader" scope="col" ${kindOf(column)}>${column.head}</th>`);
   const cells = (row: readonly (Html | string)[]): Html[] =>
     columns.map((column, index) => {
       const value = row[index];
       if (index === 0) return html`<th role="rowheader" scope="row">${value}</th>`;
-      return html`<td role="cell" data-label="${column.label}" ${kindOf(column)}>${value}</td>`;
+      return html`<td role="cell" data-label="${column.head}" ${kindOf(column)}>${value}</td>`;
     });
   return html`<table role="table" ${compact ? html` class="compact"` : wide ? html` class="wide"` : undefined}>
     <caption class="unseen">

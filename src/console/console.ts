@@ -13,15 +13,13 @@ import { answerOf } from './layout.ts';
 import { cookieOf, dropOldest, isSame, Sessions, SignInFormTokens } from './sessions.ts';
 import { CONSOLE_BODY_BYTES_MAX, EMPTY_FORM, isFromHere, ONCE_FIELD, readForm, TOKEN_FIELD } from './form.ts';
 import { PlanApplications } from './plan-applications.ts';
-import { CONSOLE_PREFIX, get } from './console-route.ts';
+import { CONSOLE_PREFIX } from './console-route.ts';
 import type { ConsoleAnswer, ConsoleParts, ConsoleRoute, Visit } from './console-route.ts';
 import type { Session } from './sessions.ts';
 import { listAudit } from '../admin/operations/audit.ts';
 import { listDocuments } from '../admin/operations/documents.ts';
 import { listRequests } from '../admin/operations/requests.ts';
 import { matchingOf } from '../admin/admin-routes.ts';
-import type { MatchedRoute } from '../admin/admin-routes.ts';
-import type { Refusal } from '../core/outcome.ts';
 import { listPage } from './list-page.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import { GLOSSARY_ROUTES } from './pages/glossaries.ts';
@@ -41,9 +39,9 @@ const REQUESTS =
 
 /** Pages that are a list of rows and nothing else. */
 const LIST_ROUTES: readonly ConsoleRoute[] = [
-  get('/requests', listPage({ one: listRequests, path: '/requests', section: 'requests', title: 'Requests', intro: REQUESTS })),
-  get('/documents', listPage({ one: listDocuments, path: '/documents', section: 'documents', title: 'Documents', intro: DOCUMENTS })),
-  get('/audit', listPage({ one: listAudit, path: '/audit', section: 'audit', title: 'Audit', of: 'Changes', pageSize: 25 })),
+  listPage({ one: listRequests, section: 'requests', intro: REQUESTS }),
+  listPage({ one: listDocuments, section: 'documents', intro: DOCUMENTS }),
+  listPage({ one: listAudit, section: 'audit', of: 'Changes', pageSize: 25 }),
 ];
 
 export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
@@ -62,16 +60,12 @@ export const CONSOLE_ROUTES: readonly ConsoleRoute[] = [
 
 const NO_PAGE = refuse('not_found', 'The console has no such page.');
 
+/** By method and path as it was sent, without the prefix. HEAD is handled like GET. */
 const pageAt = matchingOf(CONSOLE_ROUTES, {
   segment: () => '[A-Za-z0-9_-]{1,100}',
   what: 'page',
   methodsOf: ({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]),
 });
-
-/** `path` is as it was sent, without the prefix. HEAD is handled like GET. */
-function match(method: string, path: string): MatchedRoute<ConsoleRoute> | Refusal {
-  return pageAt(method, path) ?? NO_PAGE;
-}
 
 interface ConsoleOptions extends Omit<ConsoleParts, 'sessions' | 'applications' | 'forget'> {
   readonly problems: () => ProblemWriter;
@@ -108,18 +102,16 @@ export class Console implements OpsApp {
   readonly bodyBytesMax = CONSOLE_BODY_BYTES_MAX;
   readonly #options: ConsoleOptions;
   readonly #parts: ConsoleParts;
-  readonly #sessions: Sessions;
   readonly #signInTokens: SignInFormTokens;
   /** By session and form. */
   readonly #sent = new Map<string, SentForm>();
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
-    this.#sessions = new Sessions(options.operators, options.now);
     this.#signInTokens = new SignInFormTokens(options.now);
     this.#parts = {
       ...options,
-      sessions: this.#sessions,
+      sessions: new Sessions(options.operators, options.now),
       applications: new PlanApplications(options.nowMs),
       forget: (teamId) => this.#forget(teamId),
     };
@@ -134,19 +126,19 @@ export class Console implements OpsApp {
 
   async handle(request: OpsRequest): Promise<OpsAnswer> {
     const requestId = this.#options.newId();
-    const session = this.#sessions.find(cookieOf(request.headers.cookie));
+    const session = this.#parts.sessions.find(cookieOf(request.headers.cookie));
     const answer = await this.#judged(request, session, requestId);
     return this.#written(request, session, answer, requestId);
   }
 
   tooLarge(request: OpsRequest): OpsAnswer {
-    const session = this.#sessions.find(cookieOf(request.headers.cookie));
+    const session = this.#parts.sessions.find(cookieOf(request.headers.cookie));
     const refusal = refuse('validation_error', `body: may be at most ${CONSOLE_BODY_BYTES_MAX} bytes long.`);
     return this.#written(request, session, refusal, this.#options.newId());
   }
 
   async #judged(request: OpsRequest, session: Session | undefined, requestId: string): Promise<ConsoleAnswer> {
-    const matched = match(request.method, request.path.slice(CONSOLE_PREFIX.length));
+    const matched = pageAt(request.method, request.path.slice(CONSOLE_PREFIX.length)) ?? NO_PAGE;
     if ('kind' in matched) return matched;
     const { route, parameters } = matched;
     if (route.method === 'POST' && !isFromHere(request)) return ELSEWHERE;

@@ -27,6 +27,10 @@ const SECTIONS = [
 
 export type Section = (typeof SECTIONS)[number]['id'];
 
+export function titleOf(section: Section): string {
+  return SECTIONS.find(({ id }) => id === section)!.label;
+}
+
 interface Frame {
   readonly serviceName: string;
   /** `undefined` if nobody is signed in: then there is no navigation. */

@@ -10,11 +10,12 @@ import { forPrograms } from '../admin/operation-http.ts';
 import { matchingTeam } from '../admin/operations/team-search.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
-import { CONSOLE_PREFIX, pageAnswer } from './console-route.ts';
-import type { ConsoleAnswer, SignedInVisit } from './console-route.ts';
+import { CONSOLE_PREFIX, get, pageAnswer } from './console-route.ts';
+import type { ConsoleRoute, SignedInVisit } from './console-route.ts';
 import { queryOf, searchForm } from './form.ts';
 import type { Field } from './form.ts';
 import { checkedNote, pager, namesOf, tableOf, teamLink } from './cells.ts';
+import { titleOf } from './layout.ts';
 import type { Section } from './layout.ts';
 import { choicesOf } from './operation-form.ts';
 
@@ -68,20 +69,19 @@ const FORWARD = ['First page', 'Next page'] as const;
 
 interface ListPage {
   readonly one: AdminOperation;
-  /** Below `/console`. */
-  readonly path: string;
+  /** Also its path below `/console`. */
   readonly section: Section;
-  readonly title: string;
   readonly intro?: string;
   /** What is listed, in plural, if that is not the title. */
   readonly of?: string;
   readonly pageSize?: number;
 }
 
-/** The handler of a page with filters, a table of rows, and links to further pages. */
-export function listPage({ one, path, section, title, intro, of = title, pageSize }: ListPage) {
+/** A page with filters, a table of rows, and links to further pages. */
+export function listPage({ one, section, intro, of = titleOf(section), pageSize }: ListPage): ConsoleRoute {
+  const [path, title] = [`/${section}`, titleOf(section)];
   const fields = [...fieldsOf(forPrograms(one))];
-  return async (visit: SignedInVisit): Promise<ConsoleAnswer> => {
+  return get(path, async (visit) => {
     const sent = Object.fromEntries(fields.map(([name]) => [name, (visit.request.query.get(name) ?? '').trim()]));
     const found = await orRefusal(async () => {
       const asked = await askedIn(fields, sent, visit);
@@ -99,7 +99,7 @@ export function listPage({ one, path, section, title, intro, of = title, pageSiz
     const main = html`<h1>${title}</h1>
       ${intro && html`<p class="soft">${intro}</p>`} ${form} ${'words' in found ? undefined : await rowsOf(found, sent, visit)}`;
     return pageAnswer({ title, section, main }, 'words' in found ? { [found.field ?? 'query']: fault! } : {});
-  };
+  });
 
   async function rowsOf(
     found: ReadRows<unknown> & { readonly asked: GivenMembers },
@@ -136,11 +136,11 @@ function searchField(name: string, member: InputField): Field {
   return { name, label, choices: [{ value: '', label: 'any' }, ...choicesOf(member)] };
 }
 
-/** The handler of a file with all rows that the query asks for. */
-export function filePage(one: AdminOperation) {
-  return ({ request: { query }, nowMs, context }: SignedInVisit): Promise<ConsoleAnswer> => {
-    const fields = fieldsOf(one);
+/** A file with all rows that the query asks for. */
+export function filePage(path: string, one: AdminOperation): ConsoleRoute {
+  const fields = fieldsOf(one);
+  return get(path, ({ request: { query }, nowMs, context }) => {
     const given = Object.fromEntries([...query].map(([name, sent]) => [name, valueOf(fields.get(name) ?? {}, [sent], nowMs)]));
     return downloadOf(one, context, checked(one, given, nowMs));
-  };
+  });
 }

@@ -19,6 +19,7 @@ import type { Field } from '../form.ts';
 import { htmlTable, numeric, tableOf } from '../cells.ts';
 import { filePage, pageOfQuery, pagesOf } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
+import { titleOf } from '../layout.ts';
 import { count, money } from '../shown.ts';
 
 interface Asked {
@@ -56,7 +57,7 @@ interface MonthList<Row> {
 
 function monthPage<Row>(list: MonthList<Row>): ConsoleRoute {
   const { one, section, input, links, fields = [], above, below } = list;
-  const title = section === 'usage' ? 'Usage' : 'Invoices';
+  const title = titleOf(section);
   return get(`/${section}`, async (visit) => {
     const asked = askedOf(visit);
     const { month } = asked;
@@ -191,8 +192,8 @@ async function printPage(visit: SignedInVisit): Promise<ConsoleAnswer> {
 
 export const MONTH_ROUTES: readonly ConsoleRoute[] = [
   monthPage(USAGE),
-  get('/usage/csv', filePage(listUsage)),
+  filePage('/usage/csv', listUsage),
   monthPage(INVOICES),
-  get('/invoices/csv', filePage(listInvoices)),
+  filePage('/invoices/csv', listInvoices),
   get('/invoices/print', printPage),
 ];

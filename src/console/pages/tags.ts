@@ -1,5 +1,6 @@
 // A team's tags: those that have limits, those that were used lately, and what may be done to each.
 import { RefusedError, refused } from '../../admin/operation.ts';
+import type { RowColumn } from '../../admin/operation.ts';
 import { deleteTag, limitedTag, limitsOf, listTags, setTag, showTag } from '../../admin/operations/tags.ts';
 import type { LimitedTagRow } from '../../admin/operations/tags.ts';
 import { html } from '../../docs/html.ts';
@@ -11,9 +12,8 @@ import type { Team } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { queryOf, searchForm } from '../form.ts';
-import { freeText, htmlTable, numeric, factsOf, tableOf } from '../cells.ts';
+import { factsOf, tableOf } from '../cells.ts';
 import type { Action } from '../record-page.ts';
-import { count } from '../shown.ts';
 import { findTeam, limitTexts } from '../team-keys.ts';
 import { recordRoutes } from '../record-page.ts';
 
@@ -48,30 +48,34 @@ async function tagsPage(visit: SignedInVisit, team: Team, sent = ''): Promise<Co
   return pageAnswer({ title, section: 'teams', main }, fault === undefined ? {} : { tag: fault });
 }
 
-const COLUMNS = [freeText('Tag'), numeric('Characters'), numeric('Requests')];
+interface UsedTag {
+  readonly tag: string;
+  readonly characters: number;
+  readonly requests: number;
+}
+
+const USED: readonly RowColumn<UsedTag>[] = [
+  { head: 'Tag', cell: ({ tag }) => (tag === FURTHER_TAGS ? 'further tags' : tag), holds: 'text' },
+  { head: 'Characters', cell: ({ characters }) => characters, holds: 'figures' },
+  { head: 'Requests', cell: ({ requests }) => requests, holds: 'figures' },
+];
 
 /** What was charged lately, most first. */
-async function usedTags(team: Team, { context, nowMs }: SignedInVisit): Promise<Html> {
-  const today = dayOf(nowMs);
-  const days = answered(await context.options.tagHistory?.days(team.teamId, { from: today - TAG_DAYS + 1, to: today })) ?? [];
-  const sums = new Map<string, { characters: number; requests: number }>();
+async function usedTags(team: Team, visit: SignedInVisit): Promise<Html> {
+  const today = dayOf(visit.nowMs);
+  const span = { from: today - TAG_DAYS + 1, to: today };
+  const days = answered(await visit.context.options.tagHistory?.days(team.teamId, span)) ?? [];
+  const sums = new Map<string, UsedTag>();
   for (const { tag, characters, requests } of days) {
     const sum = sums.get(tag) ?? { characters: 0, requests: 0 };
-    sums.set(tag, { characters: sum.characters + characters, requests: sum.requests + requests });
+    sums.set(tag, { tag, characters: sum.characters + characters, requests: sum.requests + requests });
   }
-  const rows = [...sums]
-    .toSorted(([, one], [, other]) => other.characters - one.characters)
-    .slice(0, TAGS_MAX)
-    .map(([tag, { characters, requests }]) => [
-      tag === FURTHER_TAGS ? 'further tags' : html`<a href="${CONSOLE_PREFIX}${addressOf(team, tag)}">${tag}</a>`,
-      count(characters),
-      count(requests),
-    ]);
-  const left = sums.size - rows.length;
+  const rows = [...sums.values()].toSorted((one, other) => other.characters - one.characters);
   const caption = `Used in the last ${TAG_DAYS} days`;
+  const leadsTo = ({ tag }: UsedTag) => (tag === FURTHER_TAGS ? undefined : addressOf(team, tag));
+  const around = { caption, leadsTo, most: TAGS_MAX, more: 'lingate usage export --tags' };
   return html`<h2>${caption}</h2>
-    ${rows.length === 0 ? html`<p class="soft">No tag was used.</p>` : htmlTable({ caption, columns: COLUMNS, rows })}
-    ${left > 0 ? html`<p class="soft">${count(left)} more are listed by <code>lingate usage export --tags</code>.</p>` : undefined}`;
+    ${await tableOf({ columns: USED, none: 'No tag was used.' }, rows, visit, around)}`;
 }
 
 interface TeamTag {
