@@ -253,6 +253,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     expect(await v2('', { type: 'target' })).toEqual(target);
     expect(await v2('', {})).toEqual(source);
     expect(await v2('', { type: '' })).toEqual(source);
+    expect(await v2('', { type: [] })).toMatchObject({ status: 400, code: 'validation_error' });
     expect(await v2('?type=target', { type: 'source' })).toEqual(target);
     expect(await v2('?type=target&note=100%')).toEqual(target);
     for (const query of ['?type=', '?type=all', '?type=target&type=target']) {
@@ -274,6 +275,18 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     expect(await refused('GET', `entries?${query}`)).toEqual([400, 'validation_error']);
     expect(await refused('DELETE', `dictionaries?${query}`)).toEqual([400, 'validation_error']);
     expect(await refused('PUT', 'dictionaries', wrong)).toEqual([400, 'invalid_source_lang']);
+  });
+
+  test('a list or an object is no name, no format and no entries of a glossary', async () => {
+    const glossary = { name: 'Terms', source_lang: 'en', target_lang: 'de', entries: 'a\tb' };
+    const create = (body: object) =>
+      ask(setting, { method: 'POST', path: '/v2/glossaries', key: team.key, body: { ...glossary, ...body } });
+    for (const value of [[], [''], {}]) {
+      for (const name of ['name', 'entries']) {
+        expect((await create({ [name]: value })).json()).toMatchObject({ status: 400, detail: `'${name}' must be a string, given once.` });
+      }
+      expect((await create({ entries_format: value })).json()).toMatchObject({ status: 400, code: 'validation_error' });
+    }
   });
 
   test('the usage that the client reads matches our accounts, with a quota and with credit', async () => {

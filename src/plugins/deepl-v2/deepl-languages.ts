@@ -27,7 +27,8 @@ const LIST_PARAMETERS: readonly ParameterEntry<ListOrder, unknown>[] = [
     means: 'type',
     about: '`source` (the default) or `target`. It may also be in a form or JSON body.',
     example: 'target',
-    read: (value) => (value === 'source' || value === 'target' ? value : WRONG_TYPE),
+    mayBeEmpty: true,
+    read: (value) => (value === 'source' || value === 'target' ? value : value === '' ? 'source' : WRONG_TYPE),
   },
 ];
 

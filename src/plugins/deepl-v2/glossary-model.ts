@@ -101,11 +101,14 @@ const refused = (detail: string): Refusal => refuse('validation_error', detail);
 
 type Entry = ParameterEntry<SentGlossary, Languages>;
 
-export const NEW_NAME = {
+/** An empty list or object is a wrong value of these parameters, and not none. */
+export const NAME = {
   name: 'name',
   means: 'name',
+  mayBeEmpty: true,
   about: 'A name; need not be unique. At most 1,024 bytes.',
-  read(value) {
+  missing: () => refused("'name' is empty."),
+  read(value: unknown): Judged<string> {
     const given = textOf(value, 'name');
     if (isRefusal(given)) return given;
     const name = given.trim();
@@ -114,7 +117,8 @@ export const NEW_NAME = {
   },
 } satisfies Entry;
 
-export const NAME: Entry = { ...NEW_NAME, missing: () => refused("'name' is empty.") };
+/** In a change, where an empty one keeps the name. */
+export const NEW_NAME: Entry = { ...NAME, missing: undefined, read: (value) => (value === '' ? undefined : NAME.read(value)) };
 
 export const PAIR: readonly Entry[] = [
   {
@@ -140,12 +144,14 @@ export const DICTIONARY: readonly Entry[] = [
   {
     name: 'entries_format',
     means: 'format',
+    mayBeEmpty: true,
     about: '`tsv` (the default) or `csv`.',
-    read: (value) => oneOf(value, 'entries_format', ['tsv', 'csv']),
+    read: (value) => (value === '' ? 'tsv' : oneOf(value, 'entries_format', ['tsv', 'csv'])),
   },
   {
     name: 'entries',
     means: 'entries',
+    mayBeEmpty: true,
     about:
       'One line for each entry: term, tab, translation; with `csv` a comma, quotes if needed, and optionally both languages at the end. ' +
       '1 to 10,000 entries, each side at most 1,024 bytes.',

@@ -47,7 +47,7 @@ const WORDS = {
   glossaries: 'In order of creation.',
   supported_languages: 'All pairs.',
   glossary_id: Type.String({ format: 'uuid', description: 'The `glossary_id` for translations.' }),
-  name: string(model.NEW_NAME.about),
+  name: string(model.NAME.about),
   ready: 'Always true: it can be used at once.',
   dictionaries: 'One for each language pair, without entries.',
   source_lang: 'A base code.',
