@@ -69,8 +69,7 @@ export async function withAdmin(context: CommandContext, use: (on: OperationCont
     const { documentsOf, refusalDaysOf } = await import('../app/configured-store.ts');
     const documents = () => documentsOf(store, nowMs);
     // Running gateways clear their own caches; this clears shared ones, in case none is running.
-    const forget = async (teamId: string) =>
-      (await forgetInPlugins(config, teamId)).flatMap(({ plugin, failed }) => (failed ? [plugin] : []));
+    const forget = async (teamId: string) => awayOf(await forgetInPlugins(config, teamId));
     const tags = { registry: store.tagSettings, most: () => config.limits.tags };
     const { glossaries, history, tags: tagHistory } = store;
     const parts = { tags, refusals: refusalDaysOf(store, config), glossaries, history, tagHistory, documents, forget };
@@ -109,27 +108,27 @@ export function printChange(context: CommandContext, made: Done<unknown>, report
   context.print({ ...report, ...membersBeside(made) }, () => typed(warning === undefined ? text : `${text}\n\n${warning}`, context.io.env));
 }
 
-/** The number of deleted items of one plugin; `undefined` if its processes share nothing. */
-interface PluginForgot {
-  readonly plugin: string;
-  readonly dropped: number | undefined;
-  /** It could not be reached. */
-  readonly failed: boolean;
-}
+/** How many items it deleted; `undefined` if its processes share nothing. */
+type Forgot = number | undefined | 'away';
 
-/** Only plugins that store data of teams. Rejects with a `ConfigError` if one cannot be loaded. */
-export async function forgetInPlugins(config: Config, teamId: string | undefined): Promise<readonly PluginForgot[]> {
-  if (config.plugins.length === 0) return [];
+/** By plugin, only of those that store data of teams. Rejects with a `ConfigError` if one cannot be loaded. */
+export async function forgetInPlugins(config: Config, teamId: string | undefined): Promise<ReadonlyMap<string, Forgot>> {
+  const forgot = new Map<string, Forgot>();
+  if (config.plugins.length === 0) return forgot;
   const { withPlugins } = await import('../config/plugins.ts');
   return withPlugins(config.plugins, async ({ forgetful }) => {
-    const forgot: PluginForgot[] = [];
     for (const { plugin, forget } of forgetful) {
       try {
-        forgot.push({ plugin, dropped: await forget(teamId), failed: false });
+        forgot.set(plugin, await forget(teamId));
       } catch {
-        forgot.push({ plugin, dropped: undefined, failed: true });
+        forgot.set(plugin, 'away');
       }
     }
     return forgot;
   });
+}
+
+/** The plugins whose store could not be reached. */
+export function awayOf(forgot: ReadonlyMap<string, Forgot>): readonly string[] {
+  return [...forgot].flatMap(([plugin, answer]) => (answer === 'away' ? [plugin] : []));
 }

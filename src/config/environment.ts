@@ -51,12 +51,9 @@ export function withOverrides(file: unknown, overrides: readonly Override[]): un
   const result: Record<string, unknown> = { ...file };
   for (const { path, value } of overrides) {
     const [first, second] = path;
-    if (second === undefined) {
-      result[first] = value;
-      continue;
-    }
     const section = result[first] ?? {};
-    if (isObject(section)) result[first] = { ...section, [second]: value };
+    if (second === undefined) result[first] = value;
+    else if (isObject(section)) result[first] = { ...section, [second]: value };
   }
   return result;
 }

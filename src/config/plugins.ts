@@ -93,10 +93,10 @@ function together(loaded: readonly NamedParts[], problems: ReadonlyMap<string, L
   const mapped = <T>(of: (parts: PluginParts) => Readonly<Record<string, T>> | undefined): ReadonlyMap<string, T> =>
     new Map(all((parts) => Object.entries(of(parts) ?? {})));
   return {
-    placements: all(({ steps = [] }) => steps),
+    placements: all(({ steps }) => steps ?? []),
     /** In the order in which texts pass them on their way to the engine. */
     textStages: all((parts, { plugin }) => textStagesOf(plugin, parts)),
-    metrics: all(({ metrics = [] }, named) => metrics.map((metric) => ({ ...named, metric }))),
+    metrics: all(({ metrics }, named) => (metrics ?? []).map((metric) => ({ ...named, metric }))),
     /** For the console. */
     figures: (): readonly NamedFigures[] =>
       all((parts, named) => (parts.figures === undefined ? [] : [{ ...named, figures: parts.figures() }])),
@@ -106,8 +106,8 @@ function together(loaded: readonly NamedParts[], problems: ReadonlyMap<string, L
     ),
     engines: mapped(({ engines }) => engines),
     /** The modules of those protocols. */
-    engineModules: new Map(all(({ engines = {} }, _named, module) => Object.keys(engines).map((protocol) => [protocol, module] as const))),
-    routes: all(({ routes = [] }, named): LoadedRoute[] => routes.map((route) => ({ ...route, ...named }))),
+    engineModules: new Map(all(({ engines }, _named, module) => Object.keys(engines ?? {}).map((protocol) => [protocol, module] as const))),
+    routes: all(({ routes }, named): LoadedRoute[] => (routes ?? []).map((route) => ({ ...route, ...named }))),
     documents: new Map(all(({ document }, { plugin }) => (document === undefined ? [] : [[plugin, document] as const]))),
     problems,
     /** By the scheme of their URLs. */

@@ -4,7 +4,7 @@ import { found } from '../../admin/operation.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, givenTeam, readId, readKey, requireConfirmable, YES } from '../asked.ts';
-import { forgetInPlugins, printChange, withAdmin } from '../with-store.ts';
+import { awayOf, forgetInPlugins, printChange, withAdmin } from '../with-store.ts';
 import { auditClearedMemory } from '../../admin/audit-entries.ts';
 
 const keyRevoke: Command = {
@@ -78,15 +78,16 @@ const memoryClear: Command = {
       await confirm(context, { does: 'This deletes the cached translations of all teams.', word: 'clear', wordIs: 'clear' });
     }
     const forgot = await forgetInPlugins(await context.config(), teamId);
-    if (forgot.length === 0)
+    if (forgot.size === 0)
       throw new CommandFailure('the configuration has no plugin that caches translations, such as lingate/plugins/memory');
     await withAdmin(context, async (on) => {
       await auditClearedMemory(on, teamId, context.io.nowMs());
-      const away = forgot.filter(({ failed }) => failed).map(({ plugin }) => plugin);
-      const dropped = forgot.reduce((sum, one) => sum + (one.dropped ?? 0), 0);
+      const away = awayOf(forgot);
+      const counts = [...forgot.values()].filter((answer) => typeof answer === 'number');
+      const dropped = counts.reduce((sum, count) => sum + count, 0);
       context.print({ team_id: teamId ?? null, shared_texts: dropped, ...(away.length === 0 ? {} : { away }) }, () => {
         const whose = teamId === undefined ? 'All cached translations' : `All cached translations of team ${teamId}`;
-        const shared = forgot.some((one) => one.dropped !== undefined) ? `${dropped} shared ones have been deleted; ` : '';
+        const shared = counts.length > 0 ? `${dropped} shared ones have been deleted; ` : '';
         const unreached =
           away.length === 0 ? '' : ` The store of ${away.join(', ')} could not be reached: the gateways try until they reach it.`;
         return `${whose} are being deleted: ${shared}each gateway clears its own cache within ten seconds.${unreached}`;
