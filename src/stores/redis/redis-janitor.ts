@@ -3,28 +3,16 @@
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
 import { answered, answering } from '../../domain/store-unavailable.ts';
-import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
 import type { Log } from '../../ports/log.ts';
-import type { RecordSpace } from '../../ports/record-space.ts';
-import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/record-tags.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
-import type { Postbox } from './postbox.ts';
 import { groupKey, JANITOR_KEY, OF_TEAM } from './redis-keys.ts';
 import { chargesOf, deletedTeam, endedOf, usageRows } from './redis-usage.ts';
-import type { TeamAccounts } from './team-accounts.ts';
-import type { DeletedTeam, RedisTeamErasure } from './redis-team-erasure.ts';
+import type { DeletedTeam, ErasureParts, RedisTeamErasure } from './redis-team-erasure.ts';
 import { chargeFields, FIELD, readPeriod } from './team-fields.ts';
-import type { TeamIndex } from './team-index.ts';
 
-interface JanitorOptions {
-  readonly accounts: TeamAccounts;
-  readonly index: TeamIndex;
+interface JanitorOptions extends ErasureParts {
   readonly erasure: RedisTeamErasure;
-  readonly postbox: Postbox;
-  readonly records: RecordSpace;
-  readonly audit: RecordAudit;
-  readonly idempotency: IdempotencyRecords;
   readonly log: Log;
   /** How many days of usage are retained. */
   readonly retainedDays: number;
@@ -78,8 +66,8 @@ export class RedisJanitor {
       if (this.#closed || !(await this.#leads())) return;
     }
     if (!prunes) return;
-    answered((await audit.prune()) ?? true);
-    answered((await idempotency.sweep()) ?? true);
+    answered(await audit.prune());
+    answered(await idempotency.sweep());
     this.#prunedAtMs = performance.now();
   }
 

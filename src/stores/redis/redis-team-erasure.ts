@@ -34,7 +34,7 @@ export interface DeletedTeam {
   readonly erased?: true;
 }
 
-interface ErasureParts {
+export interface ErasureParts {
   readonly accounts: TeamAccounts;
   readonly index: TeamIndex;
   readonly audit: RecordAudit;
@@ -102,7 +102,7 @@ export class RedisTeamErasure {
     const indexes = keys.flatMap(({ record, digest }) => [ownerKey(record.keyId), ...(digest === undefined ? [] : [digestKey(digest)])]);
     await inPieces(indexes, (some) => link.ask((redis) => Promise.all(some.map((key) => redis.unlink(key)))));
     await postbox.empty(teamId);
-    answered((await forgetTeam(teamId, keepUsage, this.#parts)) ?? true);
+    answered(await forgetTeam(teamId, keepUsage, this.#parts));
     const charges = keepUsage ? await chargesOf(groups, teamId) : [];
     const ended = keepUsage ? await endedOf(groups, teamId) : [];
     const keeps = charges.length > 0 || ended.some(({ addedMicro, deductedMicro }) => addedMicro + deductedMicro > 0);

@@ -2,14 +2,10 @@
 // deletions that were interrupted. None of it affects what anybody is answered.
 import { placeOf } from '../../core/error-place.ts';
 import { DAY_MS, dayOf } from '../../domain/period.ts';
-import type { IdempotencyRecords } from '../../ports/idempotency-records.ts';
-import type { RecordSpace } from '../../ports/record-space.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { pruneTags } from '../records/record-tags.ts';
 import { ERASING, NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
-import type { SqliteBlobs } from './sqlite-blobs.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
-import type { TeamErasure } from './team-erasure.ts';
+import type { SqliteErasureParts, TeamErasure } from './team-erasure.ts';
 
 const SWEEP_EVERY_MS = 2000;
 /** The pause before the next round if one does not suffice. */
@@ -32,11 +28,8 @@ const DROP_USE = `DELETE FROM usage WHERE (team, key, period_no, day) IN (SELECT
 const ERASE_USELESS = `UPDATE teams SET erasure = ${ERASING} WHERE no = ? AND erasure = ${ONLY_USAGE_LEFT}
   AND NOT EXISTS (SELECT 1 FROM usage WHERE team = no) AND NOT EXISTS (SELECT 1 FROM periods WHERE team = no)`;
 
-type Parts = SqliteParts & {
-  readonly records: RecordSpace;
+type Parts = SqliteErasureParts & {
   readonly audit: RecordAudit;
-  readonly idempotency: IdempotencyRecords;
-  readonly blobs: SqliteBlobs;
   /** How many days usage and audit entries are retained. */
   readonly historyDays: number;
 };

@@ -34,12 +34,12 @@ const HAS_USAGE = `SELECT 1 WHERE EXISTS (SELECT 1 FROM usage WHERE team = ?1)
 const NAMELESS_KEY = "json_set(record, '$.label', '', '$.display', '', '$.limits', json('{}'), '$.status', 'revoked')";
 const NAMELESS_TEAM = "json_set(json_remove(record, '$.reference', '$.nextPlan'), '$.name', '')";
 
-type Parts = SqliteParts & Pick<Store, 'records' | 'audit' | 'idempotency'> & { readonly blobs: SqliteBlobs };
+export type SqliteErasureParts = SqliteParts & Pick<Store, 'records' | 'audit' | 'idempotency'> & { readonly blobs: SqliteBlobs };
 
 export class TeamErasure {
-  readonly #parts: Parts;
+  readonly #parts: SqliteErasureParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: SqliteErasureParts) {
     this.#parts = parts;
   }
 
@@ -102,7 +102,7 @@ export class TeamErasure {
     const { sql, group, blobs } = this.#parts;
     const team = answered(await group.run(() => this.#erasing(no)));
     if (team !== undefined) {
-      answered((await forgetTeam(team[0], team[1] === ERASING_BUT_USAGE, this.#parts)) ?? true);
+      answered(await forgetTeam(team[0], team[1] === ERASING_BUT_USAGE, this.#parts));
       // Before the team's own row goes: blobs that were left behind then would be nobody's.
       const drop = (): void => sql.write('UPDATE blobs SET gone_ms = 0 WHERE team = ? AND gone_ms IS NOT 0', no);
       answered((await group.run(() => securely(sql, drop))) ?? true);
