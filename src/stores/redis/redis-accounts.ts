@@ -1,6 +1,5 @@
 // Whole accounts in Redis, for checks, copies and repairs: a team with all that it has, read at one moment and written in its place.
-import { answering } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answeringAll } from '../../domain/store-unavailable.ts';
 import { keySubject, tagOfSubject } from '../../domain/window-limits.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import type { KeyOwner } from '../../domain/api-key.ts';
@@ -9,7 +8,7 @@ import { Account } from '../../ledger/account.ts';
 import type { HeldReservation } from '../../ledger/open-reservations.ts';
 import type { StoredRecord } from '../../ports/record-space.ts';
 import type { Standing } from '../../ports/team-registry.ts';
-import type { AccountChange, KeyContents, WholeAccount, WholeAccounts, WindowSlots } from '../../ports/whole-accounts.ts';
+import type { KeyContents, WholeAccount, WholeAccounts, WindowSlots } from '../../ports/whole-accounts.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';
 import { accountPeriods, chargedIn, requestsOf } from '../records/usage-rows.ts';
 import { scanned } from './redis-connection.ts';
@@ -50,16 +49,21 @@ const HASHES = ['', OF_TEAM.days, OF_TEAM.periods, ...TABLES.map(tableOf)];
 
 type Hashes = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-export class RedisAccounts implements WholeAccounts {
-  readonly #parts: AccountParts;
+export function redisAccounts({ groups, blobs, index }: AccountParts): WholeAccounts {
+  const { link } = groups;
 
-  constructor(parts: AccountParts) {
-    this.#parts = parts;
-  }
+  /** Written last: by them the team and its keys are found. */
+  const find = async ({ team: { teamId }, period, keys }: WholeAccount): Promise<void> => {
+    for (const { keyId, digest, mode } of period === undefined ? [] : keys) {
+      await link.ask((redis) => redis.set(ownerKey(keyId), teamId));
+      const owner: KeyOwner = { keyId, teamId, mode };
+      if (digest !== undefined) await link.ask((redis) => redis.set(digestKey(digest), JSON.stringify(owner)));
+    }
+    await index.add(teamId);
+  };
 
-  change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined> {
-    const { groups } = this.#parts;
-    return answering(async () => {
+  return answeringAll<WholeAccounts>({
+    async change(teamId, decide) {
       let hashes: Hashes = new Map();
       const read = async (): Promise<HashDraft> => {
         // At once, because a gateway may change them in between.
@@ -68,80 +72,57 @@ export class RedisAccounts implements WholeAccounts {
         return new HashDraft(found[0]);
       };
       const written = await groups.decide(teamId, read, async (draft) => {
-        const change = decide(await this.#account(teamId, draft, hashes));
+        const change = decide(await readWhole(groups, teamId, draft, hashes));
         if (change === undefined) return undefined;
+        const { account, attach = [] } = change;
         draft.replace(hashes);
-        await this.#write(change, draft);
-        return change.account;
+        for (const blob of attach) {
+          await blobs.write(account.team.teamId, [blob]);
+          await blobs.writeSmall(account.team.teamId, blob);
+        }
+        draft.frees = false;
+        writeWhole(account, draft);
+        for (const blob of attach) attachBlob(draft, blob);
+        return account;
       });
-      if (written !== undefined) await this.#find(written);
-      return undefined;
-    });
-  }
-
-  clear(): Promise<StoreUnavailable | undefined> {
-    const { link } = this.#parts.groups;
-    return answering(async () => {
+      if (written !== undefined) await find(written);
+    },
+    async clear() {
       for await (const names of scanned(link.redis, 1000)) {
         for (const name of names) if (name !== LAYOUT_KEY) await link.ask((redis) => redis.unlink(name));
       }
-      return undefined;
-    });
-  }
+    },
+  });
+}
 
-  async #account(teamId: string, draft: HashDraft, hashes: Hashes): Promise<WholeAccount | undefined> {
-    const { groups } = this.#parts;
-    const fields = draft.read;
-    const charges = readCharges(hashes.get(OF_TEAM.days)!);
-    const usage = usageRows(fields, charges, endedPeriods(hashes.get(OF_TEAM.periods)!), 0);
-    if (usage === undefined) return undefined;
-    const slots = async (subject: string) =>
-      countedSlots(await groups.link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
-    const { team, ended, openingMicro } = usage;
-    const rows = new HashRows(draft, 0);
-    const open = openAccount(draft, rows);
-    const ofTags = (['tag_limits', 'tag_uses'] as const).map(
-      async (table) => [table, await tagTable(groups, teamId, table, fields)] as const,
-    );
-    const tables = [...TABLES.map((table) => [table, hashes.get(tableOf(table))!] as const), ...(await Promise.all(ofTags))];
-    return {
-      team,
-      period: open?.counts.period,
-      ended,
-      openingMicro,
-      charges,
-      standing: standingOf(fields, open),
-      window: await slots('team'),
-      windowCounts: windowCountsOf(fields),
-      keys: await Promise.all(rows.keyIds().map(async (keyId) => keyContents(keyId, fields, rows, await slots(keySubject(keyId))))),
-      requests: requestsOf(open),
-      changes: [...rows.changes()].map(([id, change]) => ({ id, ...change })),
-      records: tables.flatMap(([table, found]) => [...found].map(([id, value]): StoredRecord => ({ table, id, value }))),
-    };
-  }
-
-  async #write({ account, attach = [] }: AccountChange, draft: HashDraft): Promise<void> {
-    const { blobs } = this.#parts;
-    const { teamId } = account.team;
-    for (const blob of attach) {
-      await blobs.write(teamId, [blob]);
-      await blobs.writeSmall(teamId, blob);
-    }
-    draft.frees = false;
-    writeWhole(account, draft);
-    for (const blob of attach) attachBlob(draft, blob);
-  }
-
-  /** Written last: by them the team and its keys are found. */
-  async #find({ team: { teamId }, period, keys }: WholeAccount): Promise<void> {
-    const { groups, index } = this.#parts;
-    for (const { keyId, digest, mode } of period === undefined ? [] : keys) {
-      await groups.link.ask((redis) => redis.set(ownerKey(keyId), teamId));
-      const owner: KeyOwner = { keyId, teamId, mode };
-      if (digest !== undefined) await groups.link.ask((redis) => redis.set(digestKey(digest), JSON.stringify(owner)));
-    }
-    await index.add(teamId);
-  }
+async function readWhole(groups: RedisGroups, teamId: string, draft: HashDraft, hashes: Hashes): Promise<WholeAccount | undefined> {
+  const fields = draft.read;
+  const charges = readCharges(hashes.get(OF_TEAM.days)!);
+  const usage = usageRows(fields, charges, endedPeriods(hashes.get(OF_TEAM.periods)!), 0);
+  if (usage === undefined) return undefined;
+  const slots = async (subject: string) =>
+    countedSlots(await groups.link.ask((redis) => redis.lrange(groupKey(teamId) + slotsOf(subject), 0, -1)));
+  const { team, ended, openingMicro } = usage;
+  const rows = new HashRows(draft, 0);
+  const open = openAccount(draft, rows);
+  const ofTags = (['tag_limits', 'tag_uses'] as const).map(
+    async (table) => [table, await tagTable(groups, teamId, table, fields)] as const,
+  );
+  const tables = [...TABLES.map((table) => [table, hashes.get(tableOf(table))!] as const), ...(await Promise.all(ofTags))];
+  return {
+    team,
+    period: open?.counts.period,
+    ended,
+    openingMicro,
+    charges,
+    standing: standingOf(fields, open),
+    window: await slots('team'),
+    windowCounts: windowCountsOf(fields),
+    keys: await Promise.all(rows.keyIds().map(async (keyId) => keyContents(keyId, fields, rows, await slots(keySubject(keyId))))),
+    requests: requestsOf(open),
+    changes: [...rows.changes()].map(([id, change]) => ({ id, ...change })),
+    records: tables.flatMap(([table, found]) => [...found].map(([id, value]): StoredRecord => ({ table, id, value }))),
+  };
 }
 
 function keyContents(keyId: string, fields: ReadonlyMap<string, string>, rows: HashRows, window: readonly WindowSlots[]): KeyContents {

@@ -3,6 +3,7 @@ import type { ClockMark } from '../../domain/clock-judge.ts';
 import { HISTORY_DAYS } from '../../domain/period.ts';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { WholeAccounts } from '../../ports/whole-accounts.ts';
 import type { Store, StoreOpening } from '../../ports/store.ts';
 import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
@@ -12,7 +13,7 @@ import { beginClock, storeClock } from '../records/store-clock.ts';
 import { mayLoadLater } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
 import { Postbox } from './postbox.ts';
-import { RedisAccounts } from './redis-accounts.ts';
+import { redisAccounts } from './redis-accounts.ts';
 import { RedisBlobs } from './redis-blobs.ts';
 import { causeOf, isForbidden, isNoMaster, mastersOf, redisConnection, within } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -23,7 +24,7 @@ import { redisRecords } from './redis-records.ts';
 import { redisTeamRegistry } from './redis-teams.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { RedisTarget } from './redis-url.ts';
-import { RedisUsage } from './redis-usage.ts';
+import { redisUsage } from './redis-usage.ts';
 import { ServerClocks } from './server-clocks.ts';
 import { checkLayout, checkServer, writeProbe } from './server-health.ts';
 import { TeamAccounts } from './team-accounts.ts';
@@ -42,7 +43,7 @@ export interface RedisStoreOptions extends StoreOpening {
 
 /** What reads, copies and repairs a store needs besides. */
 export interface RedisStore extends Store {
-  readonly accounts: RedisAccounts;
+  readonly accounts: WholeAccounts;
   readonly link: RedisLink;
   readonly index: TeamIndex;
 }
@@ -97,7 +98,7 @@ async function assembled(
   const { audit, idempotency } = over;
   const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency });
   const teams = redisTeamRegistry(accounts, index, records, erasure);
-  const history = new RowHistory(new RedisUsage(accounts, index), nowMs, historyDays);
+  const history = new RowHistory(redisUsage(accounts, index), nowMs, historyDays);
   const turns = new LedgerTurns(link, (teamId) => accounts.catchUp(teamId));
   const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs });
   const maintained = { accounts, index, erasure, postbox, records, audit, idempotency, log, retainedDays: historyDays };
@@ -119,7 +120,7 @@ async function assembled(
       await link.close();
       bulk.disconnect();
     },
-    accounts: new RedisAccounts({ groups, blobs, index }),
+    accounts: redisAccounts({ groups, blobs, index }),
     link,
     index,
   };

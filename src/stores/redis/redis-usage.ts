@@ -1,6 +1,5 @@
 // What Redis has of usage: charges as numbers (`:days`), and the periods that have ended (`:periods`).
-import { answering } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
@@ -12,34 +11,23 @@ import { FIELD, fieldKey, fieldsWith, keyIdsOf, readBalance, readCharges, readOp
 import { isFound } from './team-index.ts';
 import type { TeamIndex } from './team-index.ts';
 
-export class RedisUsage implements UsageSource {
-  readonly #accounts: TeamAccounts;
-  readonly #index: TeamIndex;
-
-  constructor(accounts: TeamAccounts, index: TeamIndex) {
-    [this.#accounts, this.#index] = [accounts, index];
-  }
-
-  one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable> {
-    return answering(() => this.#read(teamId, charges));
-  }
-
-  page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
-    return answering(() => this.#index.page(page, (teamId) => this.#read(teamId, charges, page)));
-  }
-
+export function redisUsage(accounts: TeamAccounts, index: TeamIndex): UsageSource {
+  const { groups } = accounts;
   /** `undefined` for a team that `page` does not find, too. */
-  async #read(teamId: string, charges: Charges, page?: TeamPage): Promise<UsageRows | undefined> {
-    const { groups } = this.#accounts;
+  const read = async (teamId: string, charges: Charges, page?: TeamPage): Promise<UsageRows | undefined> => {
     const byPeriod = charges === 'by period';
-    const { read: fields } = byPeriod ? (await this.#accounts.current(teamId)).draft : await this.#accounts.read(teamId);
+    const { read: fields } = byPeriod ? (await accounts.current(teamId)).draft : await accounts.read(teamId);
     const team = shownTeam(fields);
     if (team === undefined || (page !== undefined && !isFound(team, page))) return undefined;
     const [all, ended] = await Promise.all([chargesOf(groups, teamId), byPeriod ? endedOf(groups, teamId) : []]);
     const isAsked = ({ day }: ChargeRow): boolean => byPeriod || (day >= charges.from && day <= charges.to);
     const rows = usageRows(fields, all, ended, groups.link.nowMs(teamId));
     return rows && { ...rows, charges: all.filter(isAsked) };
-  }
+  };
+  return answeringAll<UsageSource>({
+    one: (teamId, charges) => read(teamId, charges),
+    page: (page, charges) => index.page(page, (teamId) => read(teamId, charges, page)),
+  });
 }
 
 export async function chargesOf(groups: RedisGroups, teamId: string): Promise<readonly ChargeRow[]> {

@@ -24,7 +24,7 @@ import type { SqliteParts } from './sqlite-parts.ts';
 import { SharedWrites, sqliteRecords } from './sqlite-records.ts';
 import { SqliteTeams } from './sqlite-teams.ts';
 import { SqliteUsage } from './sqlite-usage.ts';
-import { SqliteWholeAccounts } from './sqlite-whole-accounts.ts';
+import { sqliteWholeAccounts } from './sqlite-whole-accounts.ts';
 import { databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
 
@@ -76,7 +76,7 @@ export function wholeFile(database: DatabaseSync, options: SqliteStoreOptions): 
     // Synchronous.
     keys: { find: (digest) => looked(path, () => teams.owner(digest)) },
     teams: teamRegistry(teams, over.records, (teamId, choice, by) => erasure.delete(teamId, choice, by)),
-    accounts: new SqliteWholeAccounts(parts, teams, usage, blobs),
+    accounts: sqliteWholeAccounts(parts, teams, usage, blobs),
     ...over,
     history: new RowHistory(usage, () => clock.nowMs(), historyDays),
     ping: () => ping(parts, file),

@@ -1,10 +1,9 @@
 // Whole accounts in SQLite: read, written and cleared row by row, for checks, copies and repairs.
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoredCounts, WindowSubject } from '../../domain/window-limits.ts';
 import { Slots, slotsOf } from '../../ledger/rate.ts';
 import type { RecordTable } from '../../ports/record-space.ts';
 import type { KeyRecord } from '../../ports/team-registry.ts';
-import type { AccountChange, KeyContents, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
+import type { KeyContents, WholeAccount, WholeAccounts } from '../../ports/whole-accounts.ts';
 import type { RememberedChange } from '../records/team-registry.ts';
 import { chargedIn, keysIn, requestsOf } from '../records/usage-rows.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
@@ -28,56 +27,28 @@ const NOTHING = {
   openReservations: 0,
 };
 
-export class SqliteWholeAccounts implements WholeAccounts {
-  readonly #parts: SqliteParts;
-  readonly #teams: SqliteTeams;
-  readonly #usage: SqliteUsage;
-  readonly #blobs: SqliteBlobs;
+export function sqliteWholeAccounts(parts: SqliteParts, teams: SqliteTeams, usage: SqliteUsage, blobs: SqliteBlobs): WholeAccounts {
+  const { accounts, sql } = parts;
 
-  constructor(parts: SqliteParts, teams: SqliteTeams, usage: SqliteUsage, blobs: SqliteBlobs) {
-    [this.#parts, this.#teams, this.#usage, this.#blobs] = [parts, teams, usage, blobs];
-  }
-
-  change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined> {
-    return onRows(this.#parts, () => {
-      const row = this.#teams.find(teamId);
-      const isThere = row !== undefined && (row.erasure === NOT_ERASED || row.erasure === ONLY_USAGE_LEFT);
-      const change = decide(isThere ? this.#read(row) : undefined);
-      if (change === undefined) return undefined;
-      const no = this.#write(change.account);
-      this.#blobs.attach(no, change.attach ?? [], true);
-      this.#parts.accounts.forget();
-      return undefined;
-    });
-  }
-
-  clear(): Promise<StoreUnavailable | undefined> {
-    return onRows(this.#parts, () => {
-      for (const table of CLEARED) this.#parts.sql.write(`DELETE FROM ${table}`);
-      this.#parts.accounts.forget();
-      return undefined;
-    });
-  }
-
-  #read({ no, team, erasure, openingMicro }: TeamRow): WholeAccount {
-    const charges = this.#usage.charges(no);
-    const account = this.#parts.accounts.read(team.teamId)?.account;
+  const read = ({ no, team, erasure, openingMicro }: TeamRow): WholeAccount => {
+    const charges = usage.charges(no);
+    const account = accounts.read(team.teamId)?.account;
     if (account === undefined && erasure === NOT_ERASED) throw new RangeError('its counts are missing');
     const { number = 0 } = account?.counts.period ?? {};
     const current = new Map(keysIn(charges, number).map((use) => [use.keyId, use]));
-    const all = this.#parts.sql.rows<[kind: string, id: string, value: string]>('SELECT kind, id, value FROM records WHERE team = ?', no);
+    const all = sql.rows<[kind: string, id: string, value: string]>('SELECT kind, id, value FROM records WHERE team = ?', no);
     const records = all.map(([table, id, value]) => ({ table, id, value }));
     const ofKind = (kind: string) => records.filter(({ table }) => table === kind);
     return {
       team,
       period: account?.counts.period,
-      ended: this.#usage.ended(no),
+      ended: usage.ended(no),
       openingMicro,
       charges,
       standing: account?.standing() ?? NOTHING,
       window: account?.counts.slots.entries() ?? [],
       windowCounts: ofKind('windows').map(({ id, value }) => ({ subject: id as WindowSubject, counts: JSON.parse(value) as StoredCounts })),
-      keys: this.#teams.keyRows(no).map(([record, lastUsedAtMs, digest, newestMs, window]): KeyContents => {
+      keys: teams.keyRows(no).map(([record, lastUsedAtMs, digest, newestMs, window]): KeyContents => {
         const { teamId: _team, ...key } = JSON.parse(record) as KeyRecord;
         const { characters = 0, requests = 0 } = current.get(key.keyId) ?? {};
         return {
@@ -94,25 +65,44 @@ export class SqliteWholeAccounts implements WholeAccounts {
       changes: ofKind('changes').map(({ id, value }) => ({ id, ...(JSON.parse(value) as RememberedChange) })),
       records: records.flatMap((one) => (OF_ACCOUNT.has(one.table) ? [] : { ...one, table: one.table as RecordTable })),
     };
-  }
+  };
 
-  #write({ team, period, ended, openingMicro, window, keys, windowCounts, requests, charges, changes, records }: WholeAccount): number {
-    const { accounts, sql } = this.#parts;
+  const write = (whole: WholeAccount): number => {
+    const { team, period, charges } = whole;
     const { characters: used, ofAllowance: allowanceUsed } = chargedIn(charges, period?.number ?? 0);
-    const counts = period && { balanceMicro: team.balanceMicro, period, used, allowanceUsed, slots: slotsOf(window) };
-    const rows = accounts.put(team, counts, openingMicro);
+    const counts = period && { balanceMicro: team.balanceMicro, period, used, allowanceUsed, slots: slotsOf(whole.window) };
+    const rows = accounts.put(team, counts, whole.openingMicro);
     for (const table of REPLACED) sql.write(`DELETE FROM ${table} WHERE team = ?`, rows.no);
-    for (const one of ended) rows.endPeriod(one);
-    for (const { digest, window: slots, heldCharacters: _h, characters: _c, requests: _r, lastUsedAtMs, ...key } of keys)
+    for (const one of whole.ended) rows.endPeriod(one);
+    for (const { digest, window: slots, heldCharacters: _h, characters: _c, requests: _r, lastUsedAtMs, ...key } of whole.keys)
       rows.addKey({ ...key, teamId: team.teamId }, digest, lastUsedAtMs, slotsOf(slots));
-    for (const { subject, counts: counted } of windowCounts) rows.putRecord('windows', subject, JSON.stringify(counted));
-    for (const { requestId, periodNumber, ...held } of requests)
+    for (const { subject, counts: counted } of whole.windowCounts) rows.putRecord('windows', subject, JSON.stringify(counted));
+    for (const { requestId, periodNumber, ...held } of whole.requests)
       rows.open(requestId, { tickets: undefined, tag: undefined, ...held, period: periodNumber });
     for (const charge of charges) rows.putCharge(charge);
-    for (const { id, ...change } of changes) rows.putChange(id, change);
-    for (const { table, id, value } of records) rows.putRecord(table, id, value);
+    for (const { id, ...change } of whole.changes) rows.putChange(id, change);
+    for (const { table, id, value } of whole.records) rows.putRecord(table, id, value);
     return rows.no;
-  }
+  };
+
+  return {
+    change: (teamId, decide) =>
+      onRows(parts, () => {
+        const row = teams.find(teamId);
+        const isThere = row !== undefined && (row.erasure === NOT_ERASED || row.erasure === ONLY_USAGE_LEFT);
+        const change = decide(isThere ? read(row) : undefined);
+        if (change === undefined) return undefined;
+        blobs.attach(write(change.account), change.attach ?? [], true);
+        accounts.forget();
+        return undefined;
+      }),
+    clear: () =>
+      onRows(parts, () => {
+        for (const table of CLEARED) sql.write(`DELETE FROM ${table}`);
+        accounts.forget();
+        return undefined;
+      }),
+  };
 }
 
 /** Kinds of records that are no tables of the record space. */
