@@ -49,11 +49,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'console',
     'routes.ts',
   ],
-  workers: ['core', 'ports', 'runtime', 'engines', 'server', 'ops', 'config', 'app'],
   // Of the stores only what opens them: commands on teams and keys must not load the whole gateway.
   admin: ['core', 'domain', 'ports', 'docs/openapi-writer.ts', 'ops/ops-listener.ts', 'config/faults.ts', 'config/nearest.ts'],
   console: ['core', 'domain', 'ports', 'admin', 'docs/html.ts', 'docs/engine-advice.ts', 'ops/ops-listener.ts'],
-  cli: ['app', 'admin', 'workers', 'config', 'ports', 'domain', 'stores/open.ts'],
+  cli: ['app', 'admin', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core', 'domain/scopes.ts'],
   'main.ts': ['cli'],
   'build.ts': ['stores/redis/functions.ts', 'stores/redis/lua-check.ts'],

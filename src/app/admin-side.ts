@@ -1,13 +1,12 @@
 // Builds the admin API and the console for the ops listener.
 import { hostname } from 'node:os';
-import { performance } from 'node:perf_hooks';
 import { AdminApi } from '../admin/admin-api.ts';
 import { OperationContext } from '../admin/operation-context.ts';
 import { liveReport } from '../admin/operations/live.ts';
-import { Operators, RecentFailures } from '../admin/operators.ts';
+import { RecentFailures } from '../admin/operators.ts';
+import type { Operators } from '../admin/operators.ts';
 import { SignInAudit } from '../admin/audit-entries.ts';
 import type { Config } from '../config/config.ts';
-import type { Secrets } from '../config/secrets.ts';
 import { Console } from '../console/console.ts';
 import type { ConsoleOidc } from '../console/console-route.ts';
 import { OidcAttempts } from '../console/oidc-attempts.ts';
@@ -18,47 +17,29 @@ import { ProblemWriter } from '../core/problem-writer.ts';
 import type { OidcSettings } from '../domain/operator.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-listener.ts';
-import type { Store } from '../ports/store.ts';
+import type { Log } from '../ports/log.ts';
 import { recordSignIns } from '../stores/records/ending-records.ts';
-import { openOidc } from './oidc-side.ts';
 import type { OidcSide } from './oidc-side.ts';
 import { documentsOf } from './configured-store.ts';
+import type { OperatorParts } from './parts.ts';
 import { overviewOf } from './processes.ts';
-import type { OperatorSideOptions } from './operator-side.ts';
+import type { ServingProcesses } from './processes.ts';
+import { monotonicMs as now } from './until-stopped.ts';
 
-/** Who may use the admin API and the console, and how they sign in. */
-export interface OpenOperators {
+interface AdminSideOptions extends Pick<OperatorParts, 'store' | 'refusals' | 'nowMs'> {
   readonly operators: Operators;
   /** `undefined` if only tokens are configured. */
   readonly oidc: OidcSide | undefined;
-}
-
-interface AdminSideOptions extends OpenOperators, Pick<OperatorSideOptions, 'store' | 'refusals' | 'processes' | 'nowMs' | 'log'> {
+  readonly processes: Pick<ServingProcesses, 'states' | 'recentRequests' | 'teamsChanged'>;
   /** The configuration at the time of the call. */
   readonly config: () => Config;
   readonly docsUrl: () => string;
   /** The statuses of the problem codes that plugins add. */
   readonly pluginStatuses: ReadonlyMap<string, number>;
+  readonly log: Log;
 }
 
-/** `undefined` if admin API and console are off. Rejects with a `ConfigError`. */
-export async function openOperators({ file }: Config, { operators: listed, oidc: settings }: Secrets): Promise<OpenOperators | undefined> {
-  if (listed === undefined) return undefined;
-  const oidc = await openOidc(file, settings);
-  return { operators: new Operators(listed, oidc?.settings), oidc };
-}
-
-/** Puts a new configuration's operators in effect. A provider, and the console's URL, are decided at startup. */
-export function replaceOperators(open: OpenOperators | undefined, { operators: listed, oidc: settings }: Secrets): void {
-  if (open === undefined) return;
-  const { operators, oidc } = open;
-  if (oidc !== undefined) oidc.settings = { ...(settings ?? oidc.settings), consoleUrl: oidc.settings.consoleUrl };
-  // Without the section everything stays as it is.
-  if (listed !== undefined) operators.replace(listed, oidc?.settings);
-}
-
-/** `now` is a monotonic clock, `nowMs` the time of this process that is believed. */
-function consoleOidc(side: OidcSide, { secrets, records }: Store, now: () => number, nowMs: () => number): ConsoleOidc {
+function consoleOidc(side: OidcSide, { store: { secrets, records }, nowMs }: AdminSideOptions): ConsoleOidc {
   const settings = (): OidcSettings => side.settings;
   const provider = (): string => `${side.settings.issuer}\n${side.settings.clientId}`;
   return {
@@ -71,12 +52,10 @@ function consoleOidc(side: OidcSide, { secrets, records }: Store, now: () => num
 
 /** The apps that the ops listener serves besides its pages. */
 export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
-  const { operators, store, refusals, processes, config, docsUrl, log, nowMs, pluginStatuses } = options;
+  const { operators, oidc, store, refusals, processes, config, docsUrl, log, nowMs, pluginStatuses } = options;
   const { teams, history, audit } = store;
   const outcomeOf = outcomesWith(pluginStatuses);
   const newId = ulidSource(nowMs);
-  const now = (): number => performance.now();
-  const settings = { registry: store.tagSettings, most: () => config().limits.tags };
   const overview = async (): Promise<Overview> => overviewOf(await processes.states(), config(), nowMs(), outcomeOf);
   const context = new OperationContext({
     teams,
@@ -84,7 +63,7 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     newId,
     audit,
     onChange: () => processes.teamsChanged(),
-    tags: settings,
+    tags: { registry: store.tagSettings, most: () => config().limits.tags },
     refusals,
     glossaries: store.glossaries,
     history,
@@ -97,16 +76,14 @@ export function adminApps(options: AdminSideOptions): readonly OpsApp[] {
     },
     nowMs,
   });
-  const signIns = new SignInAudit({ audit, log, now, nowMs });
-  const oidc = options.oidc && consoleOidc(options.oidc, store, now, nowMs);
   let writer: ProblemWriter | undefined;
   const problems = (): ProblemWriter => (writer ??= new ProblemWriter(docsUrl(), config().service.name));
   const shared = { context, operators, wrongTokens: new RecentFailures(now), problems, log, newId, now, nowMs };
   return [
     new Console({
       ...shared,
-      oidc,
-      signIns,
+      oidc: oidc && consoleOidc(oidc, options),
+      signIns: new SignInAudit({ audit, log, now, nowMs }),
       overview,
       serviceName: () => config().service.name,
       gateway: config().gateway ?? hostname(),

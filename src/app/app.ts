@@ -1,17 +1,21 @@
-// The whole gateway in one process: it serves callers, and the operator's side is its own.
+// A gateway from its start to its end: one process that serves callers, or workers that do, and
+// beside them the operator's side.
 import type { Config } from '../config/config.ts';
 import { openJsonLog } from '../ops/json-log.ts';
 import type { LogDestination } from '../ops/json-log.ts';
 import { publicUrl } from './api-description.ts';
 import { ONLY_PROCESS } from './configured-telemetry.ts';
-import type { OnNewStore } from './parts.ts';
 import { OperatorSide, openOpsListener } from './operator-side.ts';
+import type { OnNewStore } from './parts.ts';
 import { openServing } from './serving.ts';
-import { startProcess } from './until-stopped.ts';
+import { openIn, ProcessLife } from './until-stopped.ts';
+import { openWorkers } from './workers.ts';
 
 export { startDemoEngine } from '../demo/demo-engine.ts';
 
 interface AppOptions {
+  /** How many processes serve callers; with one it is this process. */
+  readonly workers?: number;
   /** Where log lines go instead of standard output. */
   readonly logDestination?: LogDestination;
   /** Problem `type` URIs point to the ops listener, whatever `service.docs_url` says. */
@@ -23,21 +27,16 @@ interface AppOptions {
 export type App = Awaited<ReturnType<typeof startApp>>;
 
 /** Rejects with a `ConfigError`, `StoreError` or `ListenError`, with words for operators. */
-export function startApp(config: Config, { logDestination, docsOnOps = false, onNewStore }: AppOptions = {}) {
-  const output = openJsonLog(logDestination);
-  return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
-    const listener = await openOpsListener(config, output.log, down);
-    const serving = await openServing({ config, output, down, role: ONLY_PROCESS, onNewStore });
-    const side = await OperatorSide.open({
-      ...serving.parts,
-      log: output.log,
-      listener,
-      docsOnOps,
-      pluginApis: serving.parts.plugins,
-      processes: serving,
-    });
-    const listen = await serving.listen({ docsUrl: side.docsUrl, port: config.listen.port, exclusive: true });
-    side.announce(listen, 1);
-    return Object.assign(side, { listen, listenUrl: publicUrl(config, listen) });
+export function startApp(config: Config, { workers = 1, logDestination, docsOnOps = false, onNewStore }: AppOptions = {}) {
+  const output = openJsonLog({ destination: logDestination, isShared: workers > 1 });
+  const life = new ProcessLife(output, config.limits);
+  return openIn(life, async () => {
+    const listener = await openOpsListener(config, output.log, life);
+    const opening = { config, life, role: ONLY_PROCESS, onNewStore };
+    const processes = await (workers === 1 ? openServing(opening) : openWorkers(opening, workers));
+    const side = new OperatorSide({ ...processes.parts, listener, docsOnOps, processes });
+    const listen = await processes.listen({ docsUrl: side.docsUrl, port: config.listen.port, exclusive: true });
+    side.announce(listen, workers);
+    return Object.assign(side, { life, listen, listenUrl: publicUrl(config, listen) });
   });
 }

@@ -13,8 +13,6 @@ import { traceparentForward, traceparentUnsampled } from '../domain/request-trac
 import { glossarySteps } from '../endpoints/glossary-endpoints.ts';
 import { healthEndpoint, languagesEndpoint, usageEndpoint } from '../endpoints/read-endpoints.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
-import type { GlossaryCache } from '../ports/glossary-store.ts';
-import type { KeyCache } from '../ports/key-directory.ts';
 import type { Admission, CheckedCaller, Settlements } from '../ports/ledger.ts';
 import type { RefusalCounter } from '../ports/refusal-days.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
@@ -28,31 +26,27 @@ import { QuotaAlarm } from '../runtime/failure-log.ts';
 import { detectBy, readStep, translateBy, translateStep } from '../steps/translate.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../steps/shed.ts';
 import type { TranslateOptions } from '../steps/translate.ts';
+import { pluginDocument } from '../docs/openapi-document.ts';
+import type { OpenApiOptions } from '../docs/openapi-document.ts';
+import { documentationStep } from './api-description.ts';
 import { buildDocuments } from './documents.ts';
 import type { BuiltDocuments } from './documents.ts';
 import { stepsOfPlugins, inConfiguration, routeRows } from './route-rows.ts';
 import { chargedAdmission, forwardStep } from '../forward/forward-step.ts';
-import type { ServingParts } from './parts.ts';
+import type { GatewayParts } from './parts.ts';
+import { monotonicMs as now } from './until-stopped.ts';
 
 /** What the steps need. They only keep references until the first request. */
-export interface ChainParts extends ServingParts {
-  readonly keys: KeyCache;
-  readonly glossaries: GlossaryCache;
+export interface ChainParts extends GatewayParts {
   readonly settlements: Settlements;
   /** The configuration as of the last reload. */
   readonly inForce: () => Config;
   /** A document waits. */
   readonly onDocument: () => void;
-  /** Serves the pages of the documentation, if they are public. */
-  readonly documentation: Step;
-  /** As in `GatewayServices`. */
-  readonly apiDocument: (plugin: string) => Readonly<Record<string, unknown>>;
+  /** The API as the documentation describes it. */
+  readonly api: () => OpenApiOptions;
   /** Whether the store answers and the gateway is not draining. */
   readonly serving: () => boolean;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-  /** Generates the ids of records: ULIDs. */
-  readonly newId: () => string;
 }
 
 /** The routes with their steps, and the steps that also run for requests without a route. */
@@ -65,13 +59,16 @@ export interface Chains {
 
 /** Throws a `ConfigError` if a plugin's step or route cannot be placed. */
 export function buildChains(parts: ChainParts): Chains {
-  const { config, plugins, glossaries, now } = parts;
+  const { config, plugins, dictionaries, inForce } = parts;
   const use = engineUsers(parts);
-  const translate: TranslateOptions = { ...use, engine: parts.engines.engine, glossaries, stages: plugins.textStages, now };
+  const translate: TranslateOptions = { ...use, engine: parts.engines.engine, glossaries: dictionaries, stages: plugins.textStages, now };
   const documents = parts.documents && buildDocuments(parts.documents, parts, use);
   const own = stepsOf(parts, translate);
   const ofDocuments: Readonly<Partial<Record<DocumentStepName, Step>>> = documents?.steps ?? {};
-  const others = [...(config.docs.public ? [parts.documentation] : []), ...plugins.placements.map(({ step }) => step)];
+  const others = [
+    ...(config.docs.public ? [documentationStep(inForce, plugins, parts.api)] : []),
+    ...plugins.placements.map(({ step }) => step),
+  ];
   const shared = new Map<string, Step>([
     ...Object.entries(own),
     ...Object.entries(ofDocuments),
@@ -90,7 +87,7 @@ export function buildChains(parts: ChainParts): Chains {
 /** What all have in common who send something to an engine. */
 export type EngineUsers = ReturnType<typeof engineUsers>;
 
-function engineUsers({ caps, offers, traffic, telemetry, output: { log }, now }: ChainParts) {
+function engineUsers({ caps, offers, traffic, telemetry, life: { log } }: ChainParts) {
   const quotaAlarm = new QuotaAlarm(log, now);
   return {
     offers,
@@ -117,8 +114,8 @@ function servicesOf(parts: ChainParts, translate: TranslateOptions, documents: G
     engineCan: anyOf(parts.settings.map(({ can }) => can)),
     engineTimeoutMs: longestTimeoutMs(config.engines),
     bodyBytesMax: config.limits.body_bytes,
-    glossaries: parts.store.glossaries,
-    mergedGlossary: (teamId, dictionaryIds) => parts.glossaries.merged(teamId, dictionaryIds),
+    glossaries: parts.glossaries,
+    mergedGlossary: (teamId, dictionaryIds) => parts.dictionaries.merged(teamId, dictionaryIds),
     teams: parts.store.teams,
     tags: parts.store.tags,
     languages: (x) => (x === undefined ? parts.offers.current.any : offerFor(x, parts.offers.current)).languages,
@@ -134,7 +131,7 @@ function servicesOf(parts: ChainParts, translate: TranslateOptions, documents: G
     translate: translateBy(translate),
     detect: detectBy(translate),
     documents,
-    apiDocument: parts.apiDocument,
+    apiDocument: (plugin) => pluginDocument(plugin, parts.api()),
     addressFor(x) {
       if (config.service.public_url !== undefined) return config.service.public_url;
       const { host } = x.head.headers;
@@ -143,12 +140,12 @@ function servicesOf(parts: ChainParts, translate: TranslateOptions, documents: G
         : `${config.tls !== undefined || parts.client.saysTls(x) ? 'https' : 'http'}://${host}`;
     },
     newId: parts.newId,
-    now: parts.now,
+    now,
   };
 }
 
 function stepsOf(parts: ChainParts, translate: TranslateOptions): Readonly<Record<StepName | PluginStepName, Step>> {
-  const { config, store, keys, requests, offers, client, now } = parts;
+  const { config, store, keys, requests, offers, client, glossaries } = parts;
   const languages = (): Languages => offers.current.any.languages;
   const onShed = requests.shed;
   const authentication: AuthenticateOptions = {
@@ -167,7 +164,7 @@ function stepsOf(parts: ChainParts, translate: TranslateOptions): Readonly<Recor
   return {
     'access-log': accessLogStep({
       logs: [requests, parts.traffic],
-      written: parts.output.access,
+      written: parts.life.output.access,
       quietPaths: new Set(config.listen_quiet_paths),
       now,
       client: config.listen_trusted_proxies.length === 0 ? undefined : client,
@@ -204,7 +201,7 @@ function stepsOf(parts: ChainParts, translate: TranslateOptions): Readonly<Recor
     health: healthEndpoint(parts.serving),
     languages: languagesEndpoint((x) => offerFor(x, offers.current).languages),
     usage: usageEndpoint(store.teams, store.history),
-    ...glossarySteps({ glossaries: store.glossaries, languages, bodyBytesMax: config.limits.body_bytes, newId: parts.newId }),
+    ...glossarySteps({ glossaries, languages, bodyBytesMax: config.limits.body_bytes, newId: parts.newId }),
   };
 }
 
@@ -219,7 +216,7 @@ function addressBoundOf({ limits }: Config): AddressLimit | undefined {
 
 /** The steps of each forward route, by its name. */
 function stepsOfForward(
-  { config, forward, upstream, now, output: { log } }: ChainParts,
+  { config, forward, upstream, life: { log } }: ChainParts,
   { passTraceparent }: EngineUsers,
   admit: Step,
   shared: ReadonlyMap<string, Step>,

@@ -21,20 +21,21 @@ import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { recordDocuments } from '../stores/records/record-documents.ts';
 import { takeReservation } from '../steps/admit.ts';
 import type { ChainParts, Chains, EngineUsers } from './chain.ts';
-import type { Opened } from './parts.ts';
+import type { Opened, GatewayParts } from './parts.ts';
+import { monotonicMs as now } from './until-stopped.ts';
 
 /** `undefined` everywhere if documents are not configured. */
 type OpenDocuments = Awaited<ReturnType<typeof openDocuments>>;
 
 /** Rejects with a `ConfigError`. */
-export async function openDocuments({ config, secrets: { documents: secret }, store, nowMs, output: { log }, metrics, down }: Opened) {
+export async function openDocuments({ config, secrets: { documents: secret }, store, nowMs, life, metrics }: Opened) {
   if (config.documents === undefined || secret === undefined) return undefined;
   const { folder } = config.documents;
   const directory = folder === undefined ? undefined : await openFolder(folder);
   // Imported on demand, because most gateways have no documents.
   const { createDocumentFormats } = await import('../documents/create-document-formats.ts');
-  const parsers = createDocumentFormats({ onFault: (reason) => log.error('a document could not be read or built', { reason }) });
-  down.add('formats of documents', () => parsers.close());
+  const parsers = createDocumentFormats({ onFault: (reason) => life.log.error('a document could not be read or built', { reason }) });
+  life.closing('formats of documents', parsers);
   const meters = documentMetrics(
     metrics,
     parsers.all.map(({ name }) => name),
@@ -86,7 +87,7 @@ export type BuiltDocuments = ReturnType<typeof buildDocuments>;
 const HOUR_MS = 3_600_000;
 
 export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainParts, use: EngineUsers) {
-  const { config, store, engines, client, newId, now } = parts;
+  const { config, store, engines, client, newId } = parts;
   const { settings, meters } = opened;
   const slowest = { ofTeams: settings.slowest_bytes_per_second, ofUnknown: config.limits.slowest_bytes_per_second };
   // What a plugin that changes texts has to see or to hide must not pass it in a file.
@@ -97,7 +98,7 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
   const options: DocumentOptions = {
     ...opened,
     teams: store.teams,
-    glossaries: parts.glossaries,
+    glossaries: parts.dictionaries,
     plans: () => parts.inForce().plans,
     newId,
     now,
@@ -149,9 +150,9 @@ function shown<Found extends ShownDocument | Refusal | undefined>(found: Found):
 export type RunningDocuments = ReturnType<typeof startDocuments>;
 
 /** `inFlight` are the requests in flight in this process. */
-export function startDocuments(opened: NonNullable<OpenDocuments>, parts: ChainParts, chains: Chains, inFlight: () => number) {
+export function startDocuments(opened: NonNullable<OpenDocuments>, parts: GatewayParts, chains: Chains, inFlight: () => number) {
   const { documents, formats, meters, settings } = opened;
-  const { store, metrics, newId, now } = parts;
+  const { store, metrics, newId } = parts;
   const files = chains.documents?.files;
   const worker = new DocumentWorker({
     ...opened,
@@ -160,7 +161,7 @@ export function startDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
     services: chains.services,
     newId,
     now,
-    log: parts.output.log,
+    log: parts.life.log,
     onEnd(end, document) {
       if (document === undefined) return;
       if (end === 'done') meters.done(document.endedAtMs! - document.createdAtMs);

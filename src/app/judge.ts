@@ -45,7 +45,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
   const secrets = await faults.of(() => secretsOf(config, sourcesOf(config, env)));
   const paths = [...own, ...(rows ?? [])].map(({ path }) => path);
   const forward = await faults.of(() => forwardSettings(config, secrets?.forwardHeaders, paths));
-  await faults.of(() => openOidc(config.file, secrets?.oidc));
+  const oidc = await faults.of(() => openOidc(config.file, secrets?.oidc));
   const otel = await faults.of(() => judgeTelemetry(config, env, secrets?.otelHeaders));
   if (known !== undefined) await faults.of(() => assertStore(config, known.stores));
   if (config.tls !== undefined && !missing.some(({ path }) => path.startsWith('tls.'))) {
@@ -60,7 +60,7 @@ export async function judge(config: Config, env: Environment = process.env, log?
     await plugins?.close();
     throw new ConfigError(lines, faults.flagsOnly);
   }
-  return { plugins: plugins!, engines: engines!, forward: forward!, secrets: secrets!, otel };
+  return { plugins: plugins!, engines: engines!, forward: forward!, secrets: secrets!, oidc, otel };
 }
 
 /**

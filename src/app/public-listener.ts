@@ -9,12 +9,14 @@ import { OVERLOADED } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import { placeOf } from '../core/error-place.ts';
 import type { Listener, ListenerOptions } from '../server/listener.ts';
-import type { ChainParts, Chains } from './chain.ts';
+import type { Chains } from './chain.ts';
 import type { WithoutUws } from './http-library.ts';
 import { whyNode } from './http-library.ts';
 import { tlsOf } from './certificate.ts';
+import type { GatewayParts } from './parts.ts';
+import { monotonicMs as now } from './until-stopped.ts';
 
-export function openGateway({ config, output: { log }, newId, now, client }: ChainParts, { routes, around }: Chains): Gateway {
+export function openGateway({ config, life: { log }, newId, client }: GatewayParts, { routes, around }: Chains): Gateway {
   return new Gateway({
     router: new Router(routes, around),
     around,

@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { OperatorSide } from './operator-side.ts';
 import { engineUrls } from './ready-line.ts';
-import type { Stoppable } from './until-stopped.ts';
+import type { ProcessLife } from './until-stopped.ts';
 
 /** What came of a reload. */
 export interface ReloadReport {
@@ -31,11 +31,11 @@ export interface Reloads {
 
 export const RELOADS_PATH = '/reloads';
 
-export type Reloadable = Pick<OperatorSide, 'config' | 'reload' | 'reported'> & Pick<Stoppable, 'log'>;
+type Reloadable = Pick<OperatorSide, 'config' | 'reload' | 'reported'> & { readonly life: Pick<ProcessLife, 'log'> };
 
 /** `load` reads the sources that the command line named. Never rejects: faults are logged. */
 export async function reload(app: Reloadable, load: () => Promise<Config>, env: Environment): Promise<void> {
-  const { log } = app;
+  const { log } = app.life;
   try {
     const next = await load();
     assertNoSectionLost(app.config, next);

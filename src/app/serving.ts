@@ -1,38 +1,31 @@
 // Serves callers in one process: the chains, the public listener, and how they stop.
 import { setTimeout as delay } from 'node:timers/promises';
-import { buildChains } from './chain.ts';
-import type { ChainParts } from './chain.ts';
-import { startDocuments } from './documents.ts';
-import type { RunningDocuments } from './documents.ts';
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { Gateway } from '../core/gateway.ts';
-import { ulidSource } from '../domain/ulid.ts';
-import type { ProcessState, ProcessStates, ServingProcesses } from './processes.ts';
-import { monotonicMs, offeredBy, openParts } from './parts.ts';
-import type { Opening, ServingParts } from './parts.ts';
-import { openGateway, startListener } from './public-listener.ts';
-import type { Listening, ListenOptions } from './public-listener.ts';
 import { engineReadiness } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
-import { stopWithinMs } from './until-stopped.ts';
-import { apiOptions, serverUrlOf, documentationStep } from './api-description.ts';
-import { pluginDocument } from '../docs/openapi-document.ts';
-import type { OpenApiOptions } from '../docs/openapi-document.ts';
-import { documentRouteNames } from './route-rows.ts';
-import { certificateEnd, watchCertificate, tlsOf } from './certificate.ts';
-import { flushWithinMs } from './configured-telemetry.ts';
-import { settle, settleWithinMs, SettlementQueue } from '../runtime/settlement-queue.ts';
-import { stepSeconds } from '../runtime/clock-watch.ts';
-import type { RecentRequest } from '../ports/access-entry.ts';
 import type { MetricsSnapshot } from '../ops/metrics/metrics.ts';
+import type { RecentRequest } from '../ports/access-entry.ts';
+import { stepSeconds } from '../runtime/clock-watch.ts';
+import { settle, settleWithinMs, SettlementQueue } from '../runtime/settlement-queue.ts';
 import { ListenError, drain } from '../server/listener.ts';
 import type { Listener } from '../server/listener.ts';
-import { boundedGlossaries, LruGlossaryCache } from '../runtime/glossary-cache.ts';
-import { LruKeyCache } from '../runtime/key-cache.ts';
-
-/** The entries of some hundred large glossaries, or of many small ones. */
-const GLOSSARY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+import { apiOptions, serverUrlOf } from './api-description.ts';
+import { certificateEnd, watchCertificate, tlsOf } from './certificate.ts';
+import { buildChains } from './chain.ts';
+import type { Chains } from './chain.ts';
+import { flushWithinMs } from './configured-telemetry.ts';
+import { startDocuments } from './documents.ts';
+import type { RunningDocuments } from './documents.ts';
+import { offeredBy } from './engine-watch.ts';
+import { openParts } from './parts.ts';
+import type { Opening, GatewayParts } from './parts.ts';
+import type { ProcessState, ProcessStates, ServingProcesses } from './processes.ts';
+import { openGateway, startListener } from './public-listener.ts';
+import type { Listening, ListenOptions } from './public-listener.ts';
+import { documentRouteNames } from './route-rows.ts';
+import { monotonicMs, stopWithinMs } from './until-stopped.ts';
 
 /** Rejects with a `ConfigError` or `StoreError`. */
 export async function openServing(opening: Opening): Promise<Serving> {
@@ -44,25 +37,51 @@ export async function openServing(opening: Opening): Promise<Serving> {
 
 /** One process that serves callers: of an operator's processes, or of a worker's primary. */
 export class Serving implements ServingProcesses {
-  /** As operators see them: without the routes' limits and caches. */
-  readonly parts: ServingParts;
+  readonly parts: GatewayParts;
   /** As of the last reload. */
   #config: Config;
   /** The URLs in the documentation; known once the listener is open. */
   #urls = { serverUrl: '', docsUrl: '' };
+  readonly #settlements: SettlementQueue;
+  readonly #chains: Chains;
+  readonly #gateway: Gateway;
   #listener: Listener | undefined;
-  #gateway: Gateway | undefined;
-  #settlements: SettlementQueue | undefined;
   #worker: RunningDocuments | undefined;
   #draining: Promise<void> | undefined;
   /** When the process will be killed; known once it drains. */
   #stopByMs = Infinity;
 
-  constructor(parts: ServingParts) {
+  constructor(parts: GatewayParts) {
+    const { config, life, metrics, plugins, requests, store, nowMs } = parts;
     this.parts = parts;
-    this.#config = parts.config;
-    parts.down.add('telemetry', () => parts.telemetry?.close(flushWithinMs(this.#stopByMs - monotonicMs())));
-    parts.metrics.read('draining', () => Number(this.#draining !== undefined));
+    this.#config = config;
+    life.add('telemetry', () => parts.telemetry?.close(flushWithinMs(this.#stopByMs - monotonicMs())));
+    this.#settlements = new SettlementQueue({
+      ledger: store.ledger,
+      now: monotonicMs,
+      nowMs,
+      log: life.log,
+      leaseMs: config.limits.reservation_seconds * SECOND_MS,
+      onSettled: requests.settlement,
+    });
+    this.#chains = buildChains({
+      ...parts,
+      settlements: this.#settlements,
+      inForce: () => this.#config,
+      onDocument: () => this.#worker?.wake(),
+      api: () => apiOptions(this.#config, this.#urls, plugins),
+      serving: () => this.#ready(),
+    });
+    this.#gateway = openGateway(parts, this.#chains);
+    // Probes and readers of the documentation must not look like traffic in the console.
+    parts.traffic.watch(this.#gateway.open, new Set(['GET /health', ...documentRouteNames(config, plugins)]));
+    metrics.read('draining', () => Number(this.#draining !== undefined));
+    metrics.read('open_settlements', () => this.#settlements.open);
+    metrics.read('requests_in_flight', () => this.#gateway.inFlight);
+    metrics.read('tls_certificate_expiry_timestamp_seconds', () => {
+      const end = certificateEnd(this.#config);
+      return end === undefined ? [] : [[{ file: end.file }, end.endsMs / SECOND_MS]];
+    });
   }
 
   /** Its port is open, its store answers and has the right time, and it is not draining. */
@@ -83,46 +102,26 @@ export class Serving implements ServingProcesses {
     return this.#listener !== undefined && this.#draining === undefined && probe.serves && clocks.step() === undefined;
   }
 
-  /** Opens the port; call it once. */
+  /** Opens the port; call it once. What is opened here is closed before what serves the operator. */
   async listen(options: ListenOptions): Promise<Listening> {
-    const { config, output, down, metrics, requests, plugins, store, nowMs, documents } = this.parts;
-    const settlements = new SettlementQueue({
-      ledger: store.ledger,
-      now: monotonicMs,
-      nowMs,
-      log: output.log,
-      leaseMs: config.limits.reservation_seconds * SECOND_MS,
-      onSettled: requests.settlement,
-    });
-    this.#settlements = settlements;
-    metrics.read('open_settlements', () => settlements.open);
-    down.add('settlements', () => settle(settlements, output.log, settleWithinMs(this.#stopByMs - monotonicMs())));
-    const parts = this.#chainParts(settlements);
-    const chains = buildChains(parts);
-    const gateway = openGateway(parts, chains);
-    this.#gateway = gateway;
-    metrics.read('requests_in_flight', () => gateway.inFlight);
-    // Probes and readers of the documentation must not look like traffic in the console.
-    this.parts.traffic.watch(gateway.open, new Set(['GET /health', ...documentRouteNames(config, plugins)]));
+    const { config, life, documents } = this.parts;
+    const gateway = this.#gateway;
+    life.add('settlements', () => settle(this.#settlements, life.log, settleWithinMs(this.#stopByMs - monotonicMs())));
     const { listener, withoutUws } = await startListener(config, gateway, options);
     this.#listener = listener;
-    metrics.read('tls_certificate_expiry_timestamp_seconds', () => {
-      const end = certificateEnd(this.#config);
-      return end === undefined ? [] : [[{ file: end.file }, end.endsMs / SECOND_MS]];
-    });
-    down.add(
-      'certificate',
-      watchCertificate(() => this.#config, output.log),
-    );
+    const endWatch = watchCertificate(() => this.#config, life.log);
+    life.add('certificate', endWatch);
     this.#urls = { serverUrl: serverUrlOf(config, listener.address), docsUrl: options.docsUrl };
     if (documents !== undefined) {
-      const worker = (this.#worker = startDocuments(documents, parts, chains, () => gateway.inFlight));
-      down.add('documents', () => worker.close());
+      this.#worker = life.closing(
+        'documents',
+        startDocuments(documents, this.parts, this.#chains, () => gateway.inFlight),
+      );
     }
-    down.add('public listener', async () => {
+    life.add('public listener', async () => {
       await this.drain();
       const cut = await drain({ listener, gateway, deadlineMs: config.limits.drain_seconds * SECOND_MS });
-      if (cut > 0) output.log.warn('requests cut at the drain deadline', { count: cut });
+      if (cut > 0) life.log.warn('requests cut at the drain deadline', { count: cut });
       gateway.close();
     });
     return { ...listener.address, library: listener.library, withoutUws };
@@ -138,8 +137,8 @@ export class Serving implements ServingProcesses {
     const state: ProcessState = {
       steps: traffic.steps(),
       busy: traffic.busy(),
-      inFlight: this.#gateway?.inFlight ?? 0,
-      openSettlements: this.#settlements?.open ?? 0,
+      inFlight: this.#gateway.inFlight,
+      openSettlements: this.#settlements.open,
       replicas: [...engines.byName].flatMap(([name, engine]) => engine.health().map((health) => ({ engine: name, ...health }))),
       storeAnswers: probe.answers,
       storeFault: probe.fault?.cause,
@@ -161,8 +160,8 @@ export class Serving implements ServingProcesses {
   }
 
   /**
-   * Probes fail at once; after the drain delay the port is closed, but no open connection. `down`
-   * begins with this.
+   * Probes fail at once; after the drain delay the port is closed, but no open connection. The
+   * process begins to stop with this.
    */
   drain(): Promise<void> {
     if (this.#draining === undefined) this.#stopByMs = monotonicMs() + stopWithinMs(this.parts.config.limits);
@@ -182,7 +181,7 @@ export class Serving implements ServingProcesses {
 
   /** Without a usable certificate the old one stays; the rest is applied all the same. */
   #renewTls(next: Config): void {
-    const { log } = this.parts.output;
+    const { log } = this.parts.life;
     try {
       const files = tlsOf(next);
       const renewal = files && this.#listener?.renewTls(files);
@@ -197,35 +196,4 @@ export class Serving implements ServingProcesses {
     await delay(this.parts.config.limits.drain_delay_seconds * SECOND_MS);
     this.#listener?.stopAccepting();
   }
-
-  #chainParts(settlements: SettlementQueue): ChainParts {
-    const { plugins, nowMs } = this.parts;
-    const inForce = (): Config => this.#config;
-    const api = (): OpenApiOptions => apiOptions(this.#config, this.#urls, plugins);
-    return {
-      ...this.parts,
-      ...cachesOf(this.parts),
-      settlements,
-      inForce,
-      onDocument: () => this.#worker?.wake(),
-      documentation: documentationStep(inForce, plugins, api),
-      apiDocument: (plugin) => pluginDocument(plugin, api()),
-      serving: () => this.#ready(),
-      now: monotonicMs,
-      newId: ulidSource(nowMs),
-    };
-  }
-}
-
-/** With caches for what never changes: a key's team, and a glossary's entries. */
-function cachesOf({ config, store, requests }: ServingParts) {
-  const keys = new LruKeyCache({
-    directory: store.keys,
-    keysMax: config.auth.key_cache_max,
-    now: monotonicMs,
-    onLookup: requests.keyLookup,
-  });
-  const glossaries = new LruGlossaryCache({ store: store.glossaries, bytesMax: GLOSSARY_CACHE_BYTES_MAX });
-  const bounded = boundedGlossaries(store.glossaries, glossaries, config.limits.glossary_bytes);
-  return { store: { ...store, glossaries: bounded }, keys, glossaries };
 }

@@ -5,24 +5,8 @@ import { placeOf } from '../core/error-place.ts';
 import type { JsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 
-/** What can be run: a gateway, or the set of its workers. */
-export interface Stoppable {
-  readonly log: Log;
-  /** After this time the process is killed, whatever `stop` is still waiting for. */
-  readonly stopWithinMs: number;
-  /** What is currently being closed; `undefined` if nothing is. */
-  readonly closing: string | undefined;
-  stop(): Promise<void>;
-  /** Hands over the log's last lines before the process exits. */
-  flush(): void;
-}
-
-interface RunOptions<A> {
-  /** The action on SIGHUP; without it SIGHUP ends the process, which is Node's default. */
-  readonly reload?: (app: A) => Promise<void>;
-  /** What to close after the gateway. */
-  readonly alsoStop?: () => Promise<void>;
-}
+/** The clock of this process for everything that takes time, in milliseconds. */
+export const monotonicMs: () => number = performance.now.bind(performance);
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 /** A shell and npm may both pass on a Ctrl-C: within this time a second one is the same. */
@@ -35,77 +19,108 @@ export function stopWithinMs(limits: { readonly drain_delay_seconds: number; rea
   return (limits.drain_delay_seconds + limits.drain_seconds) * 1000 + STOP_MARGIN_MS;
 }
 
-/**
- * Its parts are closed in reverse order when it stops or cannot be opened. One that does not close
- * is named in the log; the others are closed all the same.
- */
-export async function startProcess<T extends object>(
-  output: JsonLog,
-  limits: Parameters<typeof stopWithinMs>[0],
-  stopped: string | undefined,
-  open: (down: Teardown) => Promise<T>,
-): Promise<T & Stoppable> {
-  const { log } = output;
-  const down = new Teardown((part, error) =>
-    log.error('closing failed', { part, reason: error instanceof Error ? error.message : 'unknown' }),
-  );
-  const stop = async (message?: string): Promise<void> => {
-    await down.run();
-    if (message !== undefined) log.info(message);
-    output.flush();
-  };
+type Close = () => void | Promise<void>;
+
+/** A process, by what it has to close: a gateway, or a worker of one. */
+export class ProcessLife {
+  readonly output: JsonLog;
+  /** After this time the process is killed, whatever is still being closed. */
+  readonly #withinMs: number;
+  readonly #closers: { readonly name: string; readonly close: Close }[] = [];
+  /** The name of the part that is being closed. */
+  #closing: string | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(output: JsonLog, limits: Parameters<typeof stopWithinMs>[0]) {
+    this.output = output;
+    this.#withinMs = stopWithinMs(limits);
+  }
+
+  get log(): Log {
+    return this.output.log;
+  }
+
+  add(name: string, close: Close): void {
+    this.#closers.push({ name, close });
+  }
+
+  /** The part itself, which is closed in its turn. */
+  closing<T extends { close(): void | Promise<void> }>(name: string, part: T): T {
+    this.add(name, () => part.close());
+    return part;
+  }
+
+  /**
+   * Closes all, once, however often it is called. A part that does not close is named in the log;
+   * the others are closed all the same. `last` is logged behind them.
+   */
+  async stop(last?: string): Promise<void> {
+    await (this.#closed ??= this.#close());
+    if (last !== undefined) this.log.info(last);
+    this.output.flush();
+  }
+
+  /**
+   * The same, and kills the process if it does not exit in time: a forgotten connection must not
+   * keep it running.
+   */
+  async stopInTime(last?: string): Promise<void> {
+    const timer = setTimeout(() => {
+      const held = [...new Set(process.getActiveResourcesInfo())].join(' ');
+      const facts = { after_ms: this.#withinMs, closing: this.#closing, held_by: held };
+      this.log.error('the process did not end in time and is ended', facts);
+      this.output.flush();
+      process.exit(1);
+    }, this.#withinMs);
+    await this.stop(last);
+    // From here on, only forgotten handles keep the process running.
+    timer.unref();
+  }
+
+  async #close(): Promise<void> {
+    for (const { name, close } of this.#closers.toReversed()) {
+      this.#closing = name;
+      try {
+        await close();
+      } catch (error) {
+        this.log.error('closing failed', { part: name, reason: error instanceof Error ? error.message : 'unknown' });
+      }
+    }
+    this.#closing = undefined;
+  }
+}
+
+/** Opens what runs in `life`; what was opened is closed if something cannot be. */
+export async function openIn<T>(life: ProcessLife, open: () => Promise<T>): Promise<T> {
   try {
-    const opened: T = await open(down);
-    const stoppable: Stoppable = {
-      log,
-      stopWithinMs: stopWithinMs(limits),
-      get closing() {
-        return down.current;
-      },
-      flush: () => output.flush(),
-      stop: () => stop(stopped),
-    };
-    return Object.defineProperties(opened, Object.getOwnPropertyDescriptors(stoppable)) as T & Stoppable;
+    return await open();
   } catch (error) {
-    await stop();
+    await life.stop();
     throw error;
   }
 }
 
-/** Resolves when the gateway has stopped. A second signal ends the process at once. */
-export async function runUntilStopped<A extends Stoppable>(start: () => Promise<A>, options: RunOptions<A> = {}): Promise<void> {
-  const { reload, alsoStop } = options;
+/**
+ * Resolves when the gateway has stopped. A second signal ends the process at once. `reload` is the
+ * action on SIGHUP; without it SIGHUP ends the process, which is Node's default.
+ */
+export async function runUntilStopped<A extends { readonly life: ProcessLife }>(
+  start: () => Promise<A>,
+  reload?: (app: A) => Promise<void>,
+): Promise<void> {
   // Before the ready line, because whoever reads it may send a signal at once.
   let hangUp = (): void => void (hungUp = true);
   let hungUp = false;
   if (reload !== undefined) process.on('SIGHUP', () => hangUp());
   for (const signal of SIGNALS) process.on(signal, endAtOnce);
   const app = await start();
-  const asked = stopAsked(app.log, SIGNALS);
+  const { log } = app.life;
+  const asked = stopAsked(log, SIGNALS);
   for (const signal of SIGNALS) process.off(signal, endAtOnce);
   hangUp = oneAtATime(async () => reload?.(app));
   if (hungUp) hangUp();
-  app.log.info('stopping', { reason: await asked });
-  await stopInTime(app, async () => {
-    await app.stop();
-    await alsoStop?.();
-  });
-}
-
-/**
- * Stops it, and kills the process if it does not exit in time: a forgotten connection must not keep
- * it running.
- */
-export async function stopInTime(app: Omit<Stoppable, 'stop'>, stop: () => Promise<void>): Promise<void> {
-  const timer = setTimeout(() => {
-    const held = [...new Set(process.getActiveResourcesInfo())].join(' ');
-    app.log.error('the process did not end in time and is ended', { after_ms: app.stopWithinMs, closing: app.closing, held_by: held });
-    app.flush();
-    process.exit(1);
-  }, app.stopWithinMs);
-  await stop();
-  // From here on, only forgotten handles keep the process running.
-  timer.unref();
+  log.info('stopping', { reason: await asked });
+  await app.life.stopInTime('lingate has stopped');
 }
 
 /** Signals during a reload, which takes a while, are followed by one more. */
@@ -137,8 +152,8 @@ export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise
   let askedAtMs: number | undefined;
   for (const signal of signals) {
     process.on(signal, () => {
-      if (askedAtMs !== undefined && performance.now() - askedAtMs > ECHO_MS) process.exit(1);
-      askedAtMs ??= performance.now();
+      if (askedAtMs !== undefined && monotonicMs() - askedAtMs > ECHO_MS) process.exit(1);
+      askedAtMs ??= monotonicMs();
       asked.resolve(signal);
     });
   }
@@ -151,46 +166,4 @@ export function stopAsked(log: Log, signals: readonly NodeJS.Signals[]): Promise
     });
   }
   return asked.promise;
-}
-
-type Close = () => void | Promise<void>;
-
-export class Teardown {
-  readonly #closers: { readonly name: string; readonly close: Close }[] = [];
-  readonly #onFailure: (name: string, error: unknown) => void;
-  #running: Promise<void> | undefined;
-  /** The name of the part that is being closed. To be read only. */
-  current: string | undefined;
-
-  constructor(onFailure: (name: string, error: unknown) => void) {
-    this.#onFailure = onFailure;
-  }
-
-  add(name: string, close: Close): void {
-    this.#closers.push({ name, close });
-  }
-
-  /** The part itself, which is closed in its turn. */
-  closing<T extends { close(): void | Promise<void> }>(name: string, part: T): T {
-    this.add(name, () => part.close());
-    return part;
-  }
-
-  /** Runs once, however often it is called. */
-  run(): Promise<void> {
-    this.#running ??= this.#run();
-    return this.#running;
-  }
-
-  async #run(): Promise<void> {
-    for (const { name, close } of this.#closers.toReversed()) {
-      this.current = name;
-      try {
-        await close();
-      } catch (error) {
-        this.#onFailure(name, error);
-      }
-    }
-    this.current = undefined;
-  }
 }

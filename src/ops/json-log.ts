@@ -19,23 +19,24 @@ export interface LogDestination {
   write(lines: string): void;
 }
 
+interface JsonLogOptions {
+  readonly destination?: LogDestination | undefined;
+  readonly isShared?: boolean;
+}
+
 /** A pipe takes this much at once, so lines of several processes do not mix. */
 const PIPE_BYTES = 4096;
 /** Request lines are collected: passing data to the writing thread costs far more than a line. */
 const PIECE_BYTES = 65_536;
 const GATHER_MS = 100;
 
-/** The log of one of several processes that share a standard output. */
-export function openSharedJsonLog(): JsonLog {
-  return openOwnLog(PIPE_BYTES);
-}
-
-/** By default the log of this process, which then prints nothing else. */
-export function openJsonLog(destination?: LogDestination): JsonLog {
-  return destination === undefined ? openOwnLog(PIECE_BYTES) : linesTo(destination, PIECE_BYTES);
-}
-
-function openOwnLog(pieceBytes: number): JsonLog {
+/**
+ * By default the log of this process, which then prints nothing else. `isShared`: several processes
+ * have its standard output.
+ */
+export function openJsonLog({ destination, isShared = false }: JsonLogOptions): JsonLog {
+  const pieceBytes = isShared ? PIPE_BYTES : PIECE_BYTES;
+  if (destination !== undefined) return linesTo(destination, pieceBytes);
   const output = linesTo(standardOutput(pieceBytes), pieceBytes);
   logForeignOutput(output.log);
   return output;

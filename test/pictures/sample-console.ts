@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { adminApps } from '../../src/app/admin-side.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startOpsListener } from '../../src/ops/ops-listener.ts';
-import { WAITING } from '../../src/ops/ops-pages.ts';
 import { sampleRequests, sampleStates } from './sample-states.ts';
 import { sampleDocuments } from './sample-documents.ts';
 import { SAMPLE_PLANS, sampleChanges, sampleTeams } from './sample-teams.ts';
@@ -46,11 +45,9 @@ export async function openSampleConsole(): Promise<SampleConsole> {
     store,
     refusals: recordRefusals(store.records, config.history.days),
     processes: {
-      readiness: () => WAITING,
       states: () => Promise.resolve(sampleStates(Date.now(), ids)),
       recentRequests: () => Promise.resolve(sampleRequests(Date.now(), ids)),
       teamsChanged: () => undefined,
-      replace: () => undefined,
     },
     config: () => ({ ...config, store: 'sqlite:/var/lib/lingate/lingate.db' }),
     docsUrl: () => config.service.docs_url,

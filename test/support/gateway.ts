@@ -110,7 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
       return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
     },
     async stop() {
-      await app.stop();
+      await app.life.stop();
       await store.close();
       await rm(folder, { recursive: true, force: true });
     },

@@ -16,7 +16,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   'src/build.ts': 'runs the compiler on our own Node',
   'src/bill-of-materials.ts': 'has npm list the packages',
   'src/release.ts': 'runs npm and git to make a release',
-  'src/workers/worker-process.ts': "forks the gateway's workers, which run our own entry on our own Node",
+  'src/app/worker-process.ts': "forks the gateway's workers, which run our own entry on our own Node",
 };
 /** npm scripts that start only Node and what npm installs. */
 const WITHOUT_PROGRAMS =

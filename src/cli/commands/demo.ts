@@ -53,7 +53,8 @@ const demo: Command = {
       context.print(descriptionOf(app, team, token), () => textOf(app, team, token));
       return app;
     };
-    await runUntilStopped(start, { alsoStop: () => engine.close() });
+    await runUntilStopped(start);
+    await engine.close();
   },
 };
 

@@ -2,8 +2,7 @@
 import { ENGINE_FLAGS, LISTEN_FLAGS, UsageError, validConfig } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { newStoreText } from '../with-store.ts';
-import type { Reloadable } from '../../app/reload.ts';
-import type { Stoppable } from '../../app/until-stopped.ts';
+import type { App } from '../../app/app.ts';
 
 const WORKERS_MAX = 64;
 
@@ -26,23 +25,22 @@ const serve: Command = {
   ],
   async run(context) {
     // Loaded on demand, because these load the whole gateway.
-    const { isWorker, runAsWorker } = await import('../../workers/worker.ts');
+    const { isWorker, runAsWorker } = await import('../../app/worker.ts');
     if (isWorker(context.io.env)) return runAsWorker();
     const { startApp } = await import('../../app/app.ts');
     const { reload } = await import('../../app/reload.ts');
     const { runUntilStopped } = await import('../../app/until-stopped.ts');
-    const { startWorkers } = await import('../../workers/supervisor.ts');
     // Once all is ready, so that a failed start prints only the reason. The log has it as well.
     const made: string[] = [];
     const onNewStore = (place: string): void => void made.push(place);
     const workers = workersOf(context);
     const config = await validConfig(context);
-    const start = async (): Promise<Stoppable & Reloadable> => {
-      const app = await (workers === 1 ? startApp(config, { onNewStore }) : startWorkers(config, workers, onNewStore));
+    const start = async (): Promise<App> => {
+      const app = await startApp(config, { workers, onNewStore });
       for (const place of made) context.io.err(newStoreText('serve', place));
       return app;
     };
-    await runUntilStopped(start, { reload: (app) => reload(app, () => context.config('again'), context.io.env) });
+    await runUntilStopped(start, (app) => reload(app, () => context.config('again'), context.io.env));
   },
 };
 

@@ -59,7 +59,7 @@ test('a gateway serves from it, and sends its events', async () => {
   await expect.poll(async () => answered(await store.teams.usage(teamId))?.characters).toBe(5);
   const told = (): string[] => receiver.lines().flatMap((line) => (line.split(' ')[1] === teamId ? line.split(' ')[0]! : []));
   await expect.poll(() => told().toSorted()).toEqual(['lingate.key.created', 'lingate.quota.threshold', 'lingate.team.created']);
-  await app.stop();
+  await app.life.stop();
   await engine.close();
   await receiver.end();
 });

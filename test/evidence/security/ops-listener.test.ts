@@ -17,7 +17,7 @@ async function startedWith(ops: string): Promise<{ warnings: string[]; opsPathsO
   const app = await startApp(loadConfig({ file, env: {}, flags: {} }), { logDestination: { write: (line) => void lines.push(line) } });
   const paths = ['/metrics', '/readyz', '/livez', '/docs', '/openapi.json'];
   const answers = await Promise.all(paths.map((path) => fetch(`${app.listenUrl}${path}`)));
-  await app.stop();
+  await app.life.stop();
   await engine.close();
   await rm(folder, { recursive: true, force: true });
   const warnings = lines.filter((line) => line.includes('"level":"warn"') && line.includes('ops listener'));

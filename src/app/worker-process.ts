@@ -4,8 +4,8 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import type { Listening } from '../app/public-listener.ts';
-import type { Serving } from '../app/serving.ts';
+import type { Listening } from './public-listener.ts';
+import type { Serving } from './serving.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 

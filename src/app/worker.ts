@@ -1,11 +1,12 @@
 // A worker of `serve --workers N`: serves callers, and follows the primary or its end.
 import { once } from 'node:events';
-import { openServing } from '../app/serving.ts';
-import { startProcess, stopAsked, stopInTime } from '../app/until-stopped.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { openSharedJsonLog } from '../ops/json-log.ts';
+import { openJsonLog } from '../ops/json-log.ts';
 import type { Log } from '../ports/log.ts';
 import { freePortOf } from '../server/listener.ts';
+import type { Listening } from './public-listener.ts';
+import { openServing } from './serving.ts';
+import { openIn, ProcessLife, stopAsked } from './until-stopped.ts';
 import { HEARTBEAT_MS, WORKER_VARIABLE } from './worker-process.ts';
 import type { WorkerAnswer, FromWorker, Question, StartFailure, ToWorker } from './worker-process.ts';
 
@@ -24,12 +25,13 @@ export async function runAsWorker(): Promise<void> {
   const start = await firstMessage();
   if (start === undefined) return;
   try {
-    const worker = await startWorker(start);
-    const asked = Promise.race([stopAsked(worker.log, ['SIGTERM']), primaryGone(worker.log)]);
-    send({ kind: 'listening', listening: worker.listening });
+    const life = new ProcessLife(openJsonLog({ isShared: true }), start.config.limits);
+    const listening = await openIn(life, () => listen(start, life));
+    const asked = Promise.race([stopAsked(life.log, ['SIGTERM']), primaryGone(life.log)]);
+    send({ kind: 'listening', listening });
     const reason = await asked;
-    worker.log.info('a worker is stopping', { pid: process.pid, reason });
-    await stopInTime(worker, () => worker.stop());
+    life.log.info('a worker is stopping', { pid: process.pid, reason });
+    await life.stopInTime();
   } catch (error) {
     send({ kind: 'failed', error: failureOf(error) });
     process.exitCode = 1;
@@ -39,18 +41,15 @@ export async function runAsWorker(): Promise<void> {
   if (process.connected) process.disconnect();
 }
 
-function startWorker({ config, place: { port, first, number } }: Start) {
-  const output = openSharedJsonLog();
-  return startProcess(output, config.limits, undefined, async (down) => {
-    const serving = await openServing({ config, output, down, role: `worker-${number}` });
-    const shared = first ? await freePortOf(config.listen.host, port) : port;
-    const listening = await serving.listen({ docsUrl: config.service.docs_url, port: shared, exclusive: false });
-    process.on('message', (message: ToWorker) => {
-      if (message.kind === 'replace') serving.replace(message.config);
-      else if (message.kind === 'ask') void answer(message.id, async () => serving[message.what]());
-    });
-    return { listening };
+async function listen({ config, place: { port, first, number } }: Start, life: ProcessLife): Promise<Listening> {
+  const serving = await openServing({ config, life, role: `worker-${number}` });
+  const shared = first ? await freePortOf(config.listen.host, port) : port;
+  const listening = await serving.listen({ docsUrl: config.service.docs_url, port: shared, exclusive: false });
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'replace') serving.replace(message.config);
+    else if (message.kind === 'ask') void answer(message.id, async () => serving[message.what]());
   });
+  return listening;
 }
 
 async function answer(id: number, ask: () => Promise<WorkerAnswer<Question>>): Promise<void> {

@@ -1,27 +1,24 @@
-// The primary process of `serve --workers N`: starts the workers, replaces those that die, serves
-// the operator, and stops them all.
+// The workers of `serve --workers N`, in the primary process: starts them, replaces those that die,
+// asks them what the operator asks, and stops them all.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openAwaited, openConfiguredStore, refusalDaysOf, SILENT } from '../app/configured-store.ts';
-import { judge } from '../app/judge.ts';
-import { newStoreLine } from '../app/parts.ts';
-import type { OnNewStore } from '../app/parts.ts';
-import { OperatorSide, openOpsListener } from '../app/operator-side.ts';
-import type { ProcessStates, ServingProcesses } from '../app/processes.ts';
-import type { Listening } from '../app/public-listener.ts';
-import { startProcess, stopWithinMs } from '../app/until-stopped.ts';
-import type { Stoppable } from '../app/until-stopped.ts';
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
-import { openSharedJsonLog } from '../ops/json-log.ts';
 import { MergedMetrics } from '../ops/metrics/metrics.ts';
+import type { MetricsSnapshot } from '../ops/metrics/metrics.ts';
 import { readinessOfAll } from '../ops/ops-pages.ts';
 import type { Readiness } from '../ops/ops-pages.ts';
 import type { RecentRequest } from '../ports/access-entry.ts';
 import type { Log } from '../ports/log.ts';
-import type { MetricsSnapshot } from '../ops/metrics/metrics.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { newestFirst } from '../runtime/recent-traffic.ts';
+import { openAwaited, openConfiguredStore, refusalDaysOf, SILENT } from './configured-store.ts';
+import { judge } from './judge.ts';
+import { newStoreLine } from './parts.ts';
+import type { Opening, OperatorParts } from './parts.ts';
+import type { ProcessStates, ServingProcesses } from './processes.ts';
+import type { Listening, ListenOptions } from './public-listener.ts';
+import { stopWithinMs } from './until-stopped.ts';
 import { HEARTBEAT_MS, WorkerProcess } from './worker-process.ts';
 
 /** Delay between a worker's death and its replacement, doubled with every early death. */
@@ -39,45 +36,21 @@ const DRAIN_MARGIN_MS = 1000;
 /** How long before this process itself would be killed to kill a worker that has not stopped. */
 const KILL_MARGIN_MS = 500;
 
-/** Resolves when all workers are listening; rejects with the error of the first if they cannot. */
-export function startWorkers(config: Config, count: number, onNewStore?: OnNewStore): Promise<OperatorSide & Stoppable> {
-  const output = openSharedJsonLog();
-  const { log } = output;
-  return startProcess(output, config.limits, 'lingate has stopped', async (down) => {
-    const { plugins: pluginApis, secrets } = await judge(config, process.env, log);
-    await pluginApis.close();
-    const listener = await openOpsListener(config, log, down);
-    // For the operator: this process serves no callers.
-    const opened = await openAwaited(config, log, () => openConfiguredStore(config, { onCreated: newStoreLine(log, onNewStore) }, log));
-    const { store, clock } = opened;
-    down.add('store', () => opened.close());
-    // The workers log what they find.
-    const clocks = new ClockWatch({ clock, store: store.clock, log: SILENT });
-    down.add('clock watch', () => clocks.close());
-    const workers = new Workers(config, count, log);
-    const side = await OperatorSide.open({
-      config,
-      secrets,
-      log,
-      down,
-      listener,
-      docsOnOps: false,
-      pluginApis,
-      metrics: workers.metrics,
-      store,
-      refusals: refusalDaysOf(store, config),
-      nowMs: clock.nowMs,
-      processes: workers,
-    });
-    // Before everything that serves the operator.
-    down.add('workers', () => workers.stop());
-    side.announce(await workers.start(), count);
-    return side;
-  });
+/** The same as for one process, for the operator: this process serves no callers. */
+export async function openWorkers({ config, life, onNewStore }: Opening, count: number): Promise<Workers> {
+  const { log } = life;
+  const { plugins, secrets, oidc } = await judge(config, process.env, log);
+  await plugins.close();
+  const opened = await openAwaited(config, log, () => openConfiguredStore(config, { onCreated: newStoreLine(log, onNewStore) }, log));
+  const { store, clock } = life.closing('store', opened);
+  // The workers log what they find.
+  life.closing('clock watch', new ClockWatch({ clock, store: store.clock, log: SILENT }));
+  const refusals = refusalDaysOf(store, config);
+  return new Workers({ config, life, plugins, secrets, oidc, store, refusals, nowMs: clock.nowMs }, count);
 }
 
 class Workers implements ServingProcesses {
-  readonly metrics = new MergedMetrics(() => this.#snapshots());
+  readonly parts: OperatorParts & { readonly metrics: MergedMetrics };
   readonly #count: number;
   readonly #log: Log;
   /** What new workers start with. */
@@ -88,19 +61,23 @@ class Workers implements ServingProcesses {
   #lookedAtMs = performance.now();
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(config: Config, count: number, log: Log) {
-    this.#config = config;
+  constructor(parts: Omit<OperatorParts, 'metrics'>, count: number) {
+    this.parts = { ...parts, metrics: new MergedMetrics(() => this.#snapshots()) };
+    this.#config = parts.config;
     this.#count = count;
-    this.#log = log;
+    this.#log = parts.life.log;
   }
 
-  async start(): Promise<Listening> {
+  /** Resolves when all are listening; rejects with the error of the first if they cannot. */
+  async listen({ port }: ListenOptions): Promise<Listening> {
+    // Before everything that serves the operator.
+    this.parts.life.add('workers', () => this.#stop());
     // Runs after pending messages were read: timers run before them.
     this.#watch = setInterval(() => setImmediate(() => this.#look()), HEARTBEAT_MS).unref();
     // Also covers an abnormal exit of this process: no worker may be left behind.
     process.once('exit', () => this.#each((worker) => worker.kill('SIGKILL')));
     // One first: a gateway that cannot start fails once, and with port 0 others need its port.
-    const listening = await this.#open(1, this.#config.listen.port, true).listening;
+    const listening = await this.#open(1, port, true).listening;
     for (let number = 2; number <= this.#count; number++) this.#open(number, listening.port);
     await Promise.all(this.#each((worker) => worker.listening));
     for (const number of this.#workers.keys()) void this.#keep(number, listening.port);
@@ -132,7 +109,7 @@ class Workers implements ServingProcesses {
     this.#each((worker) => worker.send({ kind: 'replace', config }));
   }
 
-  async stop(): Promise<void> {
+  async #stop(): Promise<void> {
     this.#stopping.abort();
     const { limits } = this.#config;
     const killAtMs = performance.now() + stopWithinMs(limits) - KILL_MARGIN_MS;
@@ -177,9 +154,9 @@ class Workers implements ServingProcesses {
       const startedAtMs = performance.now();
       const worker = this.#workers.get(number)!;
       const ended = await worker.ended;
-      if (worker.pid !== undefined) this.metrics.retire(worker.pid);
+      if (worker.pid !== undefined) this.parts.metrics.retire(worker.pid);
       if (signal.aborted) return;
-      this.metrics.replaced[worker.isHung ? 'hung' : 'ended'].count++;
+      this.parts.metrics.replaced[worker.isHung ? 'hung' : 'ended'].count++;
       this.#workers.delete(number);
       soon = performance.now() - startedAtMs > SETTLED_MS ? 0 : soon + 1;
       const waitMs = Math.min(RESTART_MS * 2 ** (soon - 1), RESTART_MS_MAX);
