@@ -101,7 +101,7 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   // Plugins bring their own packages. Those that we ship use ours, without sharing connections or caches with the gateway.
   ioredis: ['stores/redis/', 'plugins/memory/'],
   'node:sqlite': 'stores/sqlite/',
-  'lru-cache': ['runtime/', 'plugins/facades/', 'plugins/memory/'],
+  'lru-cache': ['runtime/', 'engines/protocols/', 'plugins/facades/', 'plugins/memory/'],
   yaml: 'config/',
   'prom-client': 'ops/',
   // Markup in texts of DeepL's API, and documents.
