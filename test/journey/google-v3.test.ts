@@ -205,6 +205,10 @@ onOneGateway({ config: CONFIG }, (setting) => {
       const response = await post(path, {});
       expect([path, response.status, response.json()]).toMatchObject([path, 404, { error: { code: 404, status: 'NOT_FOUND' } }]);
     }
+    const long = 'x'.repeat(1001);
+    const detection = await post(':detectLanguage', { content: long, mimeType: 'text' });
+    expect(detection.json()).toMatchObject({ error: { message: expect.stringContaining('mimeType') as string } });
+    expect(await refusalOf({ contents: [long], mimeType: 'text' })).toContain('Text too long');
     const wrong = await ask(setting, { path: '/v3/projects/p:translateText' });
     expect([wrong.status, wrong.json()]).toMatchObject([405, { error: { status: 'UNIMPLEMENTED' } }]);
     const both = await withinASecond(async () => {

@@ -182,6 +182,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
         [{ q: '\ud800' }, 'surrogate'],
         [{ q: Array.from({ length: 1001 }, () => 'a') }, 'Invalid request: request (1001) exceeds text limit (1000)'],
         [{ q: 'x'.repeat(1001) }, 'Invalid request: request (1001) exceeds text limit (1000)'],
+        [{ q: 'x'.repeat(1001), target: 'zz' }, 'zz is not supported'],
         [{ source: 'zz' }, 'zz is not supported'],
         [{ source: 'zz-Xx' }, 'zz-Xx is not supported'],
         // Nothing but what looks like a code is repeated.

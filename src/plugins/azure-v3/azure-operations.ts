@@ -148,6 +148,7 @@ export function translation(api: FacadeApi, host: PluginHost): ApiPart {
       return calls.size > TARGETS_MAX ? TOO_MANY_CALLS : undefined;
     },
     charge: ({ characters }) => chargeFor(characters),
+    isLengthFirst: true,
     async run(order, x, services) {
       const calls = [...new Set(order.inputs.flatMap((input) => input.calls))].filter(({ text }) => text.length > 0);
       // At the same time and not one after another, because the reservation lasts for two attempts.

@@ -76,6 +76,7 @@ export function translate(api: FacadeApi, host: PluginHost, { attemptMs, passesS
     judge: (order, members, offer) =>
       readAll(TRANSLATE_PARAMETERS, members, order, { ...offer, passesStyle }) ?? judgeMarkup(order, isMarkupFree),
     charge: chargeOf,
+    isLengthFirst: true,
     async run(order, x, services) {
       const found = await translated(x, services, order, attemptMs ?? ATTEMPT_MS);
       if (found.kind === 'translated') return answer({ translations: answersOf(order, found.translations) });

@@ -116,8 +116,10 @@ interface FacadeOperation<Read, Order> extends NamedOperation {
   readonly nothing: Order;
   /** Completes the order, up to a refusal. Again after the admission if the offer depends on the plan. */
   readonly judge: (order: Order, read: Read, offer: CallerOffer, x: Exchange, services: GatewayServices) => Refusal | undefined;
-  /** Also of a refused order, whose length counts if it is known. By default it costs nothing and has no length. */
+  /** Also of a refused order. By default it costs nothing and has no length. */
   readonly charge?: (order: Order) => Charge;
+  /** Whether texts that are too long are reported before what else is wrong, if their length is known. */
+  readonly isLengthFirst?: true;
   readonly run: (order: Order, x: Exchange, services: GatewayServices) => Outcome | Promise<Outcome>;
 }
 
@@ -129,7 +131,7 @@ export function operation<Read, Order extends object>(api: FacadeApi, host: Plug
     const refusal = op.judge(order, read, offerTo(x, services, api.variants), x, services);
     x.set(slot, order);
     const charge = op.charge?.(order);
-    return refusal === undefined ? charge : refusedCharge(refusal, charge?.characters);
+    return refusal === undefined ? charge : refusedCharge(refusal, op.isLengthFirst && charge?.characters);
   };
   return {
     routes: routesOf(op, [...api.before, reads, 'admit', runs]),

@@ -141,6 +141,7 @@ export function translation(
       const glossary = glossaryId === undefined ? undefined : { glossaryId, sourceLang: sourceLang!, targetLang, byBase: true };
       return { ...chargeFor(characters, glossary), missingGlossary: NO_GLOSSARY };
     },
+    isLengthFirst: true,
     async run({ texts, sourceLang, targetLang, format, glossaryId, isEscaped }, x, services) {
       const options: TranslationOptions = { ...NOTHING_CHOSEN, sourceLang, targetLang, format: isEscaped ? 'text' : format };
       const found = await translateAll(services, x, { text: texts.text, options, glossaryId });
