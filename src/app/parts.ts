@@ -7,7 +7,7 @@ import { clientAddressReader } from '../domain/client-address.ts';
 import { withoutCredentials } from '../domain/store-url.ts';
 import { ulidSource } from '../domain/ulid.ts';
 import type { ProxyUpstream } from '../forward/upstream.ts';
-import { RequestMetrics } from '../ops/metrics/gateway-metrics.ts';
+import { requestMetrics } from '../ops/metrics/gateway-metrics.ts';
 import { Metrics } from '../ops/metrics/metrics.ts';
 import type { GatewayRecords, StoreCreation } from '../ports/store.ts';
 import type { Log } from '../ports/log.ts';
@@ -111,7 +111,7 @@ async function open({ config, life, role, onNewStore }: Opening) {
   life.closing('plugins', plugins);
   for (const { plugin, metric } of plugins.metrics) metrics.plugin(plugin, metric);
   const names = config.engines.map(({ name }) => name);
-  const requests = new RequestMetrics(metrics, names);
+  const requests = requestMetrics(metrics, names);
   const failures = life.closing('failure log', new FailureLog(log));
   const { engines, caps } = openWatchedEngines(config, settings, plugins.engineModules, { metrics, log, failures });
   life.closing('engine', engines.engine);

@@ -3,7 +3,9 @@ import type { Conclude, Exchange, InFlight } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
-import type { Step } from './step.ts';
+import type { CallerStep, Step } from './step.ts';
+
+type Hook = 'enter' | 'foresee' | 'longBody';
 
 /** Called for every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
 export type BugReport = (x: Exchange, where: string, error: unknown) => void;
@@ -22,12 +24,7 @@ export class Pipeline {
   longBody(x: Exchange): void {
     const step = x.route.forLongBody;
     if (step === undefined || x.waiting || x.stage !== 'arriving') return;
-    let result;
-    try {
-      result = step.longBody!(x);
-    } catch (error) {
-      result = this.bug(x, step.name, error);
-    }
+    const result = this.#called(x, step, 'longBody');
     if (result !== undefined) this.#stop(x, step, result);
   }
 
@@ -36,20 +33,18 @@ export class Pipeline {
    * it ends synchronously, `x.outcome` is set afterwards.
    */
   advance(x: Exchange): void {
-    const { steps, headCount, entryAt, entering } = x.route;
+    const { steps, headCount, entryAt, foreseeing, entering } = x.route;
     if (x.stage !== 'entered') {
       const isWhole = x.stage === 'whole';
       if (!this.#drive(x, headCount) || (isWhole && !this.#drive(x, entryAt))) return;
-      if (this.#foreseen(x) || !isWhole) return;
+      // Whether a later step can only end the chain.
+      const foreseen = foreseeing && this.#called(x, foreseeing, 'foresee');
+      if (foreseen !== undefined) return this.#finish(x, foreseen as Outcome);
+      if (!isWhole) return;
       x.stage = 'entered';
       for (const step of entering) {
-        let outcome;
-        try {
-          outcome = step.enter!(x);
-        } catch (error) {
-          outcome = this.bug(x, step.name, error);
-        }
-        if (outcome !== undefined) return this.#finish(x, outcome);
+        const outcome = this.#called(x, step, 'enter');
+        if (outcome !== undefined) return this.#finish(x, outcome as Outcome);
       }
     }
     if (this.#drive(x, steps.length)) {
@@ -62,19 +57,13 @@ export class Pipeline {
     if (x.outcome === undefined) this.#finish(x, outcome);
   }
 
-  /** Whether the chain has ended, because a later step can only end it. */
-  #foreseen(x: Exchange): boolean {
-    const step = x.route.foreseeing;
-    if (step === undefined) return false;
-    let outcome;
+  /** What a step that has this hook makes of the request. */
+  #called(x: Exchange, step: Pick<CallerStep, 'name' | Hook>, hook: Hook): StepResult | Promise<StepResult> {
     try {
-      outcome = step.foresee!(x);
+      return step[hook]!(x);
     } catch (error) {
-      outcome = this.bug(x, step.name, error);
+      return this.bug(x, step.name, error);
     }
-    if (outcome === undefined) return false;
-    this.#finish(x, outcome);
-    return true;
   }
 
   /** Runs the steps before `until`. Returns false if the chain has ended or is waiting. */
