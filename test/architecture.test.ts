@@ -81,7 +81,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ledger',
     'ports',
     'stores/records/event-record.ts',
-    'stores/records/forget-team.ts',
     'stores/records/record-glossaries.ts',
     'stores/records/team-registry.ts',
     'stores/records/over-records.ts',
@@ -101,7 +100,7 @@ const HOMES: Readonly<Record<string, string | readonly string[]>> = {
   // Plugins bring their own packages. Those that we ship use ours, without sharing connections or caches with the gateway.
   ioredis: ['stores/redis/', 'plugins/memory/'],
   'node:sqlite': 'stores/sqlite/',
-  'lru-cache': ['runtime/', 'engines/protocols/', 'plugins/facades/', 'plugins/memory/'],
+  'lru-cache': ['runtime/', 'plugins/facades/', 'plugins/memory/'],
   yaml: 'config/',
   'prom-client': 'ops/',
   // Markup in texts of DeepL's API, and documents.

@@ -328,7 +328,7 @@ export class Balancer implements Attempts {
 
   async #leave(wire: Pool): Promise<void> {
     this.#leaving.add(wire);
-    await wire.close();
+    await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
   }
 }

@@ -3,7 +3,6 @@
 // and content, and a missing dictionary is made again, unless it exceeds DeepL's limits.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { AttemptFailure, EngineCall, EngineResponse, EngineWire, EngineWork } from '../../ports/engine.ts';
 import { isJsonObject, jsonObjectOf, LIST_BOUNDS } from './json-call.ts';
 import type { CallResult } from './json-call.ts';
@@ -42,13 +41,13 @@ const PATH = '/v2/glossaries';
 
 export class StoredGlossaries {
   readonly #authorization: string;
-  /** By name. */
-  readonly #dictionaries = new LRUCache<string, UsedDictionary>({ max: DICTIONARIES_MAX });
+  /** By name, in order of use. */
+  readonly #dictionaries = new Map<string, UsedDictionary>();
   readonly #making = new Map<string, Promise<UsedDictionary | AttemptFailure>>();
   /** Names that the server refused; tried again after the next `tidy`. */
   readonly #refused = new Set<string>();
   /** Teams that were deleted: a request that is still under way must not leave anything there. */
-  readonly #forgotten = new LRUCache<string, true>({ max: TEAMS_MAX });
+  readonly #forgotten = new Set<string>();
 
   constructor(authorization: string) {
     this.#authorization = authorization;
@@ -59,7 +58,7 @@ export class StoredGlossaries {
     for (;;) {
       const known = this.#dictionaries.get(name);
       if (known !== undefined) {
-        known.used = true;
+        this.#keep(name, known);
         return known;
       }
       if (this.#refused.has(name) || this.#forgotten.has(teamInName(name) ?? '')) return 'glossary_refused';
@@ -76,7 +75,7 @@ export class StoredGlossaries {
 
   /** The server does not know this id (any more). */
   drop(name: string, id: string): void {
-    if (this.#dictionaries.peek(name)?.id === id) this.#dictionaries.delete(name);
+    if (this.#dictionaries.get(name)?.id === id) this.#dictionaries.delete(name);
   }
 
   async #findOrMake(name: string, wire: Calls, make: () => Promise<EngineCall>): Promise<UsedDictionary | AttemptFailure> {
@@ -100,9 +99,7 @@ export class StoredGlossaries {
       await this.#remove(chosen.id, wire);
       return 'glossary_refused';
     }
-    const made: UsedDictionary = { id: chosen.id, used: true, usedAtMs: undefined };
-    this.#dictionaries.set(name, made);
-    return made;
+    return this.#keep(name, { id: chosen.id, used: true, usedAtMs: undefined });
   }
 
   async #untilReady({ id, ready }: Listed, wire: Calls): Promise<AttemptFailure | undefined> {
@@ -131,7 +128,7 @@ export class StoredGlossaries {
     if (typeof listed === 'string') return listed;
     const seen = new Set<string>();
     for (const { id, name, madeAtMs } of listed) {
-      const known = this.#dictionaries.peek(name);
+      const known = this.#dictionaries.get(name);
       const idle = known === undefined || (!known.used && nowMs - (known.usedAtMs ?? -Infinity) >= DAY_MS);
       if (!seen.has(name) && (!idle || nowMs - madeAtMs < DAY_MS)) {
         seen.add(name);
@@ -146,9 +143,9 @@ export class StoredGlossaries {
 
   /** Removes everything of a team, and makes nothing for it any more. */
   async forget(teamId: string, wire: Calls): Promise<AttemptFailure | undefined> {
-    this.#forgotten.set(teamId, true);
-    const names = [...this.#dictionaries.keys()].filter((name) => teamInName(name) === teamId);
-    for (const name of names) this.#dictionaries.delete(name);
+    this.#forgotten.add(teamId);
+    for (const oldest of this.#forgotten) if (this.#forgotten.size > TEAMS_MAX) this.#forgotten.delete(oldest);
+    for (const name of this.#dictionaries.keys()) if (teamInName(name) === teamId) this.#dictionaries.delete(name);
     const listed = await this.#list(wire);
     if (typeof listed === 'string') return listed;
     for (const { id, name } of listed) {
@@ -156,6 +153,15 @@ export class StoredGlossaries {
       if (failure !== undefined) return failure;
     }
     return undefined;
+  }
+
+  /** Notes its use. */
+  #keep(name: string, known: UsedDictionary): UsedDictionary {
+    known.used = true;
+    this.#dictionaries.delete(name);
+    this.#dictionaries.set(name, known);
+    for (const oldest of this.#dictionaries.keys()) if (this.#dictionaries.size > DICTIONARIES_MAX) this.#dictionaries.delete(oldest);
+    return known;
   }
 
   #refuse(name: string): void {
