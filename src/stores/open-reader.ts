@@ -20,15 +20,11 @@ async function opened(url: string, use: WholeUse, others: OtherStores): Promise<
   const kind = storeKindOf(url);
   if (kind === 'redis') return (await import('./redis/whole-redis.ts')).openWholeRedis(url, use === 'copy to');
   if (kind === 'sqlite') return (await import('./sqlite/whole-file.ts')).openWholeFile(sqlitePathOf(url), use);
-  return { store: await openOther(url, others, use === 'copy to'), shown: withoutCredentials(url) };
-}
-
-async function openOther(url: string, others: OtherStores, mayCreate: boolean): Promise<WholePluginStore> {
-  const scheme = otherSchemeOf(url);
-  const open = scheme === undefined ? undefined : others.get(scheme);
-  if (open !== undefined) return open(url, mayCreate);
+  const [scheme, shown] = [otherSchemeOf(url), withoutCredentials(url)];
+  const open = others.get(scheme ?? '');
+  if (open !== undefined) return { store: await open(url, use === 'copy to'), shown };
   const hint = scheme === undefined ? '' : `; for a plugin's store, the configuration must name the plugin that opens ${scheme}: URLs`;
-  throw new StoreError(`the store ${withoutCredentials(url)} cannot be opened: it must be one of ${STORE_URL_FORMS}${hint}`);
+  throw new StoreError(`the store ${shown} cannot be opened: it must be one of ${STORE_URL_FORMS}${hint}`);
 }
 
 /** Whether both URLs name the same store, as far as the URLs show. */

@@ -4,6 +4,7 @@ import type { EntryPieces } from '../domain/entries-text.ts';
 import { answered, halfWritten, NoStoreError, StoreError } from '../domain/store-unavailable.ts';
 import type { WholeStoreParts } from '../ports/plugin.ts';
 import type { RecordIndex } from '../ports/record-space.ts';
+import type { TeamDays } from '../ports/usage-history.ts';
 import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { assertUnmarked, isMarked, MARKED } from './records/copy-mark.ts';
 import { eventOfRecord, EVENTS } from './records/event-record.ts';
@@ -31,15 +32,11 @@ export class WholeStore {
 
   /** In order of creation, also deleted teams of which usage is left. One that cannot be read is reported and skipped. */
   async *accounts(report: ReportFinding): AsyncGenerator<WholeAccount> {
-    for (let after: string | undefined; ;) {
-      // Only the history has those that are deleted.
-      const teams = answered(await this.store.history.pageDays({ after, limit: PAGE, search: undefined }, NO_DAYS));
-      for (const { team } of teams) {
-        const account = await this.account(team.teamId, report);
-        if (account !== undefined) yield account;
-      }
-      if (teams.length < PAGE) return;
-      after = teams.at(-1)!.team.teamId;
+    // Only the history has those that are deleted.
+    const page = (after?: string) => this.store.history.pageDays({ after, limit: PAGE, search: undefined }, NO_DAYS);
+    for await (const { team } of paged<TeamDays>(async (last) => answered(await page(last?.team.teamId)))) {
+      const account = await this.account(team.teamId, report);
+      if (account !== undefined) yield account;
     }
   }
 
@@ -69,23 +66,14 @@ export class WholeStore {
   }
 
   /** Of an index of the shared records. */
-  async *ids(index: RecordIndex): AsyncGenerator<string> {
-    for (let from = ''; ;) {
-      const ids = await this.shared.page({ index, from, below: '~', limit: PAGE });
-      yield* ids;
-      if (ids.length < PAGE) return;
-      // The next id that there can be.
-      from = `${ids.at(-1)!} `;
-    }
+  ids(index: RecordIndex): AsyncGenerator<string> {
+    // From the next id that there can be.
+    return paged((last) => this.shared.page({ index, from: last === undefined ? '' : `${last} `, below: '~', limit: PAGE }));
   }
 
-  async *audit(): AsyncGenerator<AuditEntry> {
-    for (let after: string | undefined; ;) {
-      const entries = answered(await this.store.audit.page({ teamId: undefined, after, sinceMs: undefined, limit: PAGE }));
-      yield* entries;
-      if (entries.length < PAGE) return;
-      after = entries.at(-1)!.id;
-    }
+  audit(): AsyncGenerator<AuditEntry> {
+    const page = (after?: string) => this.store.audit.page({ teamId: undefined, after, sinceMs: undefined, limit: PAGE });
+    return paged(async (last) => answered(await page(last?.id)));
   }
 
   /** The store's present time. */
@@ -108,6 +96,15 @@ export class WholeStore {
 
   async close(): Promise<void> {
     await this.store.close();
+  }
+}
+
+/** All of a list, of which `read` has the page after an entry. */
+async function* paged<T>(read: (last: T | undefined) => Promise<readonly T[]>): AsyncGenerator<T> {
+  for (let last: T | undefined, isMore = true; isMore;) {
+    const page = await read(last);
+    yield* page;
+    [last, isMore] = [page.at(-1), page.length === PAGE];
   }
 }
 

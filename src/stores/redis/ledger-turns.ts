@@ -9,6 +9,7 @@ import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCal
 import { UnderWay } from './in-turn.ts';
 import { within } from './redis-connection.ts';
 import { groupKey } from './redis-keys.ts';
+import { unavailable } from './redis-link.ts';
 import type { RedisLink } from './redis-link.ts';
 
 interface AskedTurn {
@@ -50,7 +51,6 @@ const OPERATIONS_MAX = 128;
 const ROUNDS_MAX = 8;
 /** Beyond the deadline of an admission whose outcome is unknown. */
 const RELEASED_AFTER_MS = 250;
-const unavailable = (cause: string): StoreUnavailable => ({ kind: 'unavailable', cause });
 
 /** Operations of a team keep their order. One that had no effect is sent again in a separate call; one whose outcome is unknown never is. */
 export class LedgerTurns implements Ledger {
@@ -113,7 +113,7 @@ export class LedgerTurns implements Ledger {
     const waiting = this.#waiting;
     this.#waiting = [];
     const calls = callsOf(waiting, 'slots' in this.#link.redis);
-    for (const groups of calls) this.#begin(this.#send({ name: 'turn', groups, untilMs: this.#untilMs, rounds: 0 }));
+    for (const groups of calls) void this.#underWay.track(this.#send({ name: 'turn', groups, untilMs: this.#untilMs, rounds: 0 }));
   };
 
   /** Sends what is waiting, and waits for calls in flight; takes no further operations. */
@@ -121,10 +121,6 @@ export class LedgerTurns implements Ledger {
     this.#closed = true;
     this.flush();
     await this.#underWay.ended();
-  }
-
-  #begin(sending: Promise<void>): void {
-    void this.#underWay.track(sending);
   }
 
   async #send(call: LedgerCall): Promise<void> {
@@ -160,7 +156,8 @@ export class LedgerTurns implements Ledger {
   #conclude(call: LedgerCall, operations: readonly AskedTurn[], answers: readonly (Answer | string)[], nowMs: number): void {
     for (const [i, found] of answers.entries()) {
       // So are all that follow.
-      if (found === 'look') return this.#begin(this.#again({ ...call, groups: [operations.slice(i)], rounds: call.rounds + 1 }));
+      if (found === 'look')
+        return void this.#underWay.track(this.#again({ ...call, groups: [operations.slice(i)], rounds: call.rounds + 1 }));
       // Most have nothing else to say.
       const answer = typeof found === 'string' ? { kind: found } : found;
       operations[i]!.answered(answer.kind === 'failed' ? this.#failure(answer.message!) : answer, nowMs);
@@ -182,7 +179,7 @@ export class LedgerTurns implements Ledger {
   #settleOnly(call: LedgerCall, full: StoreUnavailable): void {
     for (const asked of call.groups.flat()) if (!asked.settles) asked.answered(full);
     const groups = call.groups.map((group) => group.filter(({ settles }) => settles)).filter(({ length }) => length > 0);
-    if (groups.length > 0) this.#begin(this.#send({ ...call, name: 'settle', groups }));
+    if (groups.length > 0) void this.#underWay.track(this.#send({ ...call, name: 'settle', groups }));
   }
 
   /** The caller releases an admission whose outcome is unknown at once. That may come first; after the deadline it cannot. */

@@ -2,12 +2,12 @@
 // afterwards they are moved to the shared records. What a process left there when it stopped is moved by the janitor.
 import { momentOf } from '../../domain/audit-entry.ts';
 import type { AuditEntry, AuditRecord } from '../../domain/audit-entry.ts';
-import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { answered, answering, isUnavailable } from '../../domain/store-unavailable.ts';
 import type { EventFacts } from '../../ports/outbox.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
+import { RecordGroup } from '../records/json-table.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
 import { InTurn } from './in-turn.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -17,7 +17,7 @@ export type Outgoing =
   | { readonly kind: 'event'; readonly atMs: number; readonly facts: EventFacts };
 
 interface Shared {
-  readonly records: Pick<RecordSpace, 'change'>;
+  readonly records: RecordSpace;
   readonly audit: Pick<RecordAudit, 'restore'>;
 }
 
@@ -54,11 +54,7 @@ export class Postbox {
 
   /** May be done twice. */
   async #moveEvent(teamId: string, id: string, { atMs, facts }: Extract<Outgoing, { kind: 'event' }>): Promise<void> {
-    answered(
-      await this.#to().records.change(SHARED_RECORDS, eventNames(teamId), (values) => ({
-        result: true,
-        ...eventWrites(teamId, values, atMs, { id, facts }),
-      })),
-    );
+    const shared = new RecordGroup(this.#to().records);
+    await shared.change(eventNames(teamId), (values) => ({ result: true, ...eventWrites(teamId, values, atMs, { id, facts }) }));
   }
 }

@@ -2,9 +2,9 @@
 // nothing else happened in between. Of its own hash a field is named as it is, of another one behind what that one's name ends with:
 // `:glossaries ID`.
 import { storeErrorOf } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Postbox } from './postbox.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
+import { unavailable } from './redis-link.ts';
 import type { Comparison, RedisLink, Write } from './redis-link.ts';
 
 /** What is read for a decision must still be so when it is written. */
@@ -97,9 +97,6 @@ export function manyWrites(command: string, suffix: string, args: readonly strin
 
 /** How often a change is decided again because something else has changed the group meanwhile. */
 const DECISIONS_MAX = 1000;
-const UNSETTLED: StoreUnavailable = { kind: 'unavailable', cause: 'unsettled' };
-/** What was prepared has expired: the server was unavailable, or the writes took far too long. */
-const OVERDUE: StoreUnavailable = { kind: 'unavailable', cause: 'overdue' };
 
 export class RedisGroups {
   readonly link: RedisLink;
@@ -130,11 +127,12 @@ export class RedisGroups {
       const result = await decide(draft, await this.link.time(group));
       if (!draft.isChanged) return result;
       const answer = await this.link.compare(group, draft);
-      if (answer === 'incomplete') throw storeErrorOf(OVERDUE);
+      // What was prepared has expired: the server was unavailable, or the writes took far too long.
+      if (answer === 'incomplete') throw storeErrorOf(unavailable('overdue'));
       if (answer === 'outdated') continue;
       if (draft.further.some(([, suffix]) => suffix === OF_TEAM.outgoing)) await this.#postbox.empty(group);
       return result;
     }
-    throw storeErrorOf(UNSETTLED);
+    throw storeErrorOf(unavailable('unsettled'));
   }
 }

@@ -55,7 +55,7 @@ type Compared = 'changed' | 'outdated' | 'incomplete';
 /** `now` is the store's time. */
 type Answered<Value> = Value & { readonly now: number };
 
-const unavailable = (cause: string): StoreUnavailable => ({ kind: 'unavailable', cause });
+export const unavailable = (cause: string): StoreUnavailable => ({ kind: 'unavailable', cause });
 const DEFECT_LOG_EVERY_MS = 5000;
 /** A server that has become a replica is left: so long, what was under way fails as if its connection were lost. */
 const DEMOTED_MS = 1000;

@@ -9,7 +9,7 @@ import type { RecordSpace } from '../../ports/record-space.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
 import type { Micro } from '../../domain/money.ts';
 import type { TeamLimits } from '../../domain/plan.ts';
-import { forgetTeam } from '../records/forget-team.ts';
+import { forgetTeam } from '../records/over-records.ts';
 import { deletionEvent } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { RECORD_TABLES } from '../records/record-tables.ts';

@@ -47,7 +47,8 @@ export class ServerClocks {
       mastersOf(redis).map(async (master) => {
         const server = 'slots' in redis ? nameOf(master) : '';
         const sentAtMs = performance.now();
-        const nowMs = await serverTime(master);
+        const [seconds, microseconds] = await master.time();
+        const nowMs = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         this.learn(server, sentAtMs, performance.now(), nowMs);
         return { server, nowMs };
       }),
@@ -121,10 +122,4 @@ export class ServerClocks {
   #offsets(): number[] {
     return [...this.#servers.values()].map(({ offsetMs }) => offsetMs);
   }
-}
-
-/** A server's own time in milliseconds. */
-async function serverTime(redis: RedisConnection): Promise<number> {
-  const [seconds, microseconds] = await redis.time();
-  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }

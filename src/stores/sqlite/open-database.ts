@@ -7,12 +7,9 @@ import { NoStoreError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreCreation } from '../../ports/store.ts';
 import { assertOurs, createTables, isEmpty } from './schema.ts';
 import type { Sql } from './sql.ts';
-import { databaseFaultOf, fileAt, storeFault, storeName } from './store-fault.ts';
+import { databaseFaultOf, fileAt, IN_MEMORY, storeFault, storeName } from './store-fault.ts';
 
 export type Durability = 'full' | 'normal';
-
-/** Discarded when its last connection closes; for tests. */
-export const IN_MEMORY = ':memory:';
 
 /** The first release in which resetting the WAL can no longer corrupt the file. */
 const VERSION_MIN: readonly number[] = [3, 51, 3];

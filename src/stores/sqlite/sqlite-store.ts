@@ -11,7 +11,6 @@ import { toServe } from '../records/plugin-store.ts';
 import { overRecords } from '../records/over-records.ts';
 import { teamRegistry } from '../records/team-registry.ts';
 import { RowHistory } from '../records/usage-rows.ts';
-import { DatabaseFile } from './database-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
 import { openDatabase } from './open-database.ts';
@@ -25,7 +24,7 @@ import { SharedWrites, sqliteRecords } from './sqlite-records.ts';
 import { SqliteTeams } from './sqlite-teams.ts';
 import { SqliteUsage } from './sqlite-usage.ts';
 import { sqliteWholeAccounts } from './sqlite-whole-accounts.ts';
-import { databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
+import { DatabaseFile, databaseFaultOf, looked, storeName, unavailable } from './store-fault.ts';
 import { TeamErasure } from './team-erasure.ts';
 
 export interface SqliteStoreOptions extends StoreOpening {

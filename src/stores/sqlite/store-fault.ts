@@ -1,10 +1,10 @@
 // SQLite faults: distinguished from invalid input, and described for operators: which store, what is wrong, what to do.
-import { statSync } from 'node:fs';
+import { constants, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StoreAwayError, StoreError } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { FileFault } from './database-file.ts';
 
 /** A short word for logs and metrics. `busy` passes on its own; the others need an operator. */
 type DatabaseFault = 'busy' | 'io' | 'full' | 'corrupt' | 'not_a_database' | 'read_only' | 'cannot_open' | 'memory' | 'closed';
@@ -31,6 +31,9 @@ export function databaseFaultOf(error: unknown): DatabaseFault | undefined {
   if ('code' in error && error.code === 'ERR_INVALID_STATE') return 'closed';
   return 'errcode' in error && typeof error.errcode === 'number' ? FAULTS.get(error.errcode & 0xff) : undefined;
 }
+
+/** `replaced`: another file is at the path, and this process still uses the previous one. */
+type FileFault = 'vanished' | 'replaced' | 'read_only';
 
 /** Why nothing was done; for a fault during COMMIT, why it is unknown whether it was done. */
 export type Cause = DatabaseFault | FileFault | 'queue_full' | 'internal';
@@ -101,4 +104,39 @@ export function asStoreFault(path: string, error: unknown): unknown {
 
 function adviceOn(path: string, cause: Cause): string {
   return `${storeName(path)} ${ADVICE[cause]}`;
+}
+
+/** Discarded when its last connection closes; for tests. */
+export const IN_MEMORY = ':memory:';
+const WRITABLE_BY_ANYBODY = 0o222;
+
+/** Watches the file of an open database: SQLite goes on writing to one that was deleted, moved or made read-only, and that is lost. */
+export class DatabaseFile {
+  readonly #location: string | undefined;
+  readonly #opened: string;
+
+  /** Create it right after opening the database. */
+  constructor(path: string) {
+    this.#location = path === IN_MEMORY ? undefined : resolve(path);
+    this.#opened = this.#location === undefined ? '' : identityOf(statSync(this.#location));
+  }
+
+  async fault(): Promise<FileFault | undefined> {
+    if (this.#location === undefined) return undefined;
+    try {
+      const found = await stat(this.#location);
+      if (identityOf(found) !== this.#opened) return 'replaced';
+      // Root may write despite the mode, but the operator's intention counts.
+      if ((found.mode & WRITABLE_BY_ANYBODY) === 0) return 'read_only';
+      await access(this.#location, constants.W_OK);
+      return undefined;
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      return code === 'ENOENT' || code === 'ENOTDIR' ? 'vanished' : 'read_only';
+    }
+  }
+}
+
+function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+  return `${dev}:${ino}`;
 }

@@ -6,7 +6,7 @@ import { answered, answering } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Store } from '../../ports/store.ts';
 import type { TeamDeletion } from '../../ports/team-registry.ts';
-import { forgetTeam } from '../records/forget-team.ts';
+import { forgetTeam } from '../records/over-records.ts';
 import { deletionEvent } from '../records/event-record.ts';
 import { securely } from './open-database.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';

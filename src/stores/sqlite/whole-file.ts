@@ -9,12 +9,11 @@ import { wholeFile } from './sqlite-store.ts';
 import type { WholeFile } from './sqlite-store.ts';
 import { asStoreFault, storeName } from './store-fault.ts';
 
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const INTERRUPTED = 'a deletion has been interrupted; repeat it, or start a gateway';
 const FAULTS_MAX = 20;
 /** Other processes may be serving from it. */
 const PATIENCE_MS = 5000;
-
-const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
  * Rejects with a `StoreError` if the file cannot be used so. To be read, it is taken as it is; for a copy no other process has it open or

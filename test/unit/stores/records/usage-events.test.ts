@@ -13,7 +13,7 @@ import type { RecordSpace } from '../../../../src/ports/record-space.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openStore } from '../../../../src/stores/open.ts';
 import { newEvent } from '../../../../src/stores/records/event-record.ts';
-import { forgetTeam } from '../../../../src/stores/records/forget-team.ts';
+import { forgetTeam } from '../../../../src/stores/records/over-records.ts';
 import { UsageEvents } from '../../../../src/stores/records/usage-events.ts';
 import { MovableClock } from '../../../../src/testing/movable-clock.ts';
 import { newId, PREPAID, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
