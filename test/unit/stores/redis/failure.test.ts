@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
-import { groupKey, slotsOf } from '../../../../src/stores/redis/redis-keys.ts';
+import { groupKey, OF_TEAM, slotsOf } from '../../../../src/stores/redis/redis-keys.ts';
 import { watchStalls } from '../../../evidence/faults/stall.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { emptyRedis, ownAllSlots, redisOfFile } from '../../../support/redis-of-file.ts';
@@ -144,5 +144,25 @@ describe('a full server', () => {
     }
     expect(await store.ledger.admit(asking('r3'))).toEqual({ kind: 'key_revoked' });
     expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, openReservations: 0 });
+  });
+});
+
+describe('what the functions remember of counters and windows', () => {
+  test('is not believed after an operation that failed half-way, nor once others have written', async () => {
+    const [hash, days, field] = [groupKey(TEAM), groupKey(TEAM) + OF_TEAM.days, `windows:key:${KEY}`];
+    await store.teams.updateKey(KEY, { limits: { windows: 'characters=1000/month' } });
+    await store.ledger.admit(asking('r1'));
+    await client.set(days, 'no hash');
+    // Fails where it counts the day, after all else.
+    expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toMatchObject({ kind: 'unavailable' });
+    await client.del(days);
+    expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toEqual({ kind: 'committed' });
+    const text = (await client.hget(hash, field))!;
+    expect(JSON.parse(text)).toMatchObject({ tickets: 1, windows: [{ requests: 1, characters: 4 }] });
+    expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 4, heldCharacters: 0 });
+    await client.hset(hash, field, text.replace('"characters":4', '"characters":995'));
+    expect(await store.ledger.admit(asking('r2'))).toMatchObject({ kind: 'rate_limited' });
+    await client.hset(hash, field, text);
+    expect(await store.ledger.admit(asking('r3'))).toMatchObject({ kind: 'admitted' });
   });
 });
