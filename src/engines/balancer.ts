@@ -94,7 +94,7 @@ export class Balancer implements Attempts {
   readonly #newId: () => string;
   readonly #rotation: Rotation<Replica>;
   readonly #batches: Batches | undefined;
-  /** Pools of removed replicas that are still closing; `close` waits for them. */
+  /** Pools of removed replicas, until their last attempt ends or `close` ends it. */
   readonly #leaving = new Set<Pool>();
   /** Trials without a caller that are under way. */
   readonly #trials = new Set<StandIn>();

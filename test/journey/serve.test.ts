@@ -96,7 +96,7 @@ describe('demo', () => {
   }
 });
 
-describe('serve refuses to start, with one clear line', () => {
+describe('a gateway that cannot start says so in one clear line', () => {
   test.each<[string, readonly string[], number, RegExp]>([
     ['a bad flag', ['--lisen', 'x'], 2, /^lingate serve: unknown flag --lisen; did you mean --listen\?.*\n$/],
     ['an unreachable store', [...FREE, '--store', 'redis://127.0.0.1:1'], 1, /^lingate serve: .*redis:\/\/127\.0\.0\.1:1.*\n$/],
@@ -130,20 +130,23 @@ describe('serve refuses to start, with one clear line', () => {
     for (const path of ['listen', 'plans.free.requests_per_second', 'limit']) expect(lines.some((line) => line.includes(path))).toBe(true);
   });
 
-  // The last thing that is opened, so by a process: nothing may keep it running.
+  const byProcess = (args: readonly string[]): Promise<Ended> => lingate(args, { cwd: folder });
+
+  // The public port is the last thing that is opened, so by a process: nothing may keep it running.
   test.each([
-    ['--listen', inProcess],
-    ['--ops', lingate],
-  ])('a port in use (%s)', async (flag, run) => {
+    ['serve', '--listen', byProcess],
+    ['serve', '--ops', inProcess],
+    ['demo', '--listen', byProcess],
+  ])('a port in use (%s %s)', async (command, flag, run) => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const address = `127.0.0.1:${port}`;
     const args = flag === '--listen' ? ['--listen', address, '--ops', '127.0.0.1:0'] : ['--listen', '127.0.0.1:0', '--ops', address];
-    const { status, stderr } = await run(['serve', ...args, '--store', `sqlite:${folder}/x.db`]);
+    const { status, stderr } = await run([command, ...args, '--store', `sqlite:${folder}/x.db`]);
     other.close();
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^lingate serve: [^\n]*in use[^\n]*\n$/);
+    expect(stderr).toMatch(/^(?:lingate demo: made a new database, [^\n]+\n)?lingate (?:serve|demo): [^\n]*in use[^\n]*\n$/);
     expect(stderr).toContain(address);
   });
 });

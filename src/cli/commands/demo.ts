@@ -53,8 +53,12 @@ const demo: Command = {
       context.print(descriptionOf(app, team, token), () => textOf(app, team, token));
       return app;
     };
-    await runUntilStopped(start);
-    await engine.close();
+    // Also if the gateway cannot start: the engine would keep the process running.
+    try {
+      await runUntilStopped(start);
+    } finally {
+      await engine.close();
+    }
   },
 };
 
