@@ -112,7 +112,10 @@ export class OperatorSide {
     this.#reloads = { count: this.#reloads.count + 1, latest };
   }
 
-  /** A provider, and the console's URL, are decided at the start. Without the section everything stays as it is. */
+  /**
+   * A provider, and the console's URL, are decided at the start. Without the section everything
+   * stays as it is.
+   */
   #replaceOperators({ operators, oidc: settings }: Secrets): void {
     const { oidc } = this.#options;
     if (oidc !== undefined) oidc.settings = { ...(settings ?? oidc.settings), consoleUrl: oidc.settings.consoleUrl };

@@ -39,7 +39,8 @@ export async function reload(app: Reloadable, load: () => Promise<Config>, env: 
   try {
     const next = await load();
     assertNoSectionLost(app.config, next);
-    // So that a missing secret is reported now and not at the next start. Loaded on demand, because it loads the engines' protocols.
+    // So that a missing secret is reported now and not at the next start. Loaded on demand, because
+    // it loads the engines' protocols.
     const { judgeSecrets } = await import('./judge.ts');
     await judgeSecrets(next, env);
     const waiting = app.reload(next);

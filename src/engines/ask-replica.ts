@@ -1,4 +1,4 @@
-// Questions to one replica without a caller: which pairs it translates, and files for it.
+// Calls to one replica outside of requests: for its pairs, a trial, its dictionaries, and files.
 import type { Cancellation } from '../core/exchange.ts';
 import { furtherCallId } from '../domain/ulid.ts';
 import type { AttemptFailure, EngineResponse, EngineWork, FailureDetail, ReplicaWire } from '../ports/engine.ts';
