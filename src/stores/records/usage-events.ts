@@ -127,13 +127,19 @@ export class UsageEvents {
 
   /** Looks at the next teams before it lists what is due. */
   before(outbox: Outbox): Outbox {
+    // A plugin's may be an instance of a class.
     return {
-      ...outbox,
+      pending: () => outbox.pending(),
       due: async (limit) => {
         await Promise.race([this.#reporting, delay(REPORTED_WITHIN_MS, undefined, { ref: false })]);
         await this.#look();
         return outbox.due(limit);
       },
+      read: (event) => outbox.read(event),
+      remove: (event) => outbox.remove(event),
+      postpone: (event, delayMs) => outbox.postpone(event, delayMs),
+      lease: (holder, forMs) => outbox.lease(holder, forMs),
+      release: (holder) => outbox.release(holder),
     };
   }
 

@@ -8,7 +8,7 @@ import { DAY_MS, dayOf } from '../../../../src/domain/period.ts';
 import { SHARED_RECORDS } from '../../../../src/domain/shared-records.ts';
 import { answered } from '../../../../src/domain/store-unavailable.ts';
 import type { Ledger } from '../../../../src/ports/ledger.ts';
-import type { EventFacts, OutboxEvent } from '../../../../src/ports/outbox.ts';
+import type { EventFacts, Outbox, OutboxEvent } from '../../../../src/ports/outbox.ts';
 import type { RecordSpace } from '../../../../src/ports/record-space.ts';
 import type { Store } from '../../../../src/ports/store.ts';
 import { openStore } from '../../../../src/stores/open.ts';
@@ -227,4 +227,22 @@ test('a refusal of the last moment of a window is told once, even if another pro
     await store.outbox.due(1);
   }
   expect(found).toHaveLength(1);
+});
+
+test("the outbox of a plugin's store may have its methods from a class", async () => {
+  const plain = referenceStore(clock, data);
+  const outbox = Object.create(plain.outbox) as Outbox;
+  const others = new Map([['memory', () => Promise.resolve({ ...plain, outbox })]]);
+  const sender = await openStore('memory:here', { log: SILENT, clock, events: RULES, others });
+  expect(await sender.outbox.lease('a', 1000)).toBe(true);
+  expect(await sender.outbox.release('a')).toBeUndefined();
+  const pending = answered(await sender.outbox.pending());
+  const event = newEvent({ id: 'e', teamId: newId(), atMs: clock.nowMs(), facts: { kind: 'team_created', name: 'T', plan: 'p' } as never });
+  answered(await sender.records.change(SHARED_RECORDS, [], () => ({ result: true, ...event })));
+  expect(await sender.outbox.pending()).toBe(pending + 1);
+  const due = answered(await sender.outbox.due(1000)).at(-1)!;
+  expect(await sender.outbox.read(due)).toMatchObject({ id: due.id });
+  expect(await sender.outbox.postpone(due, 0)).toBeUndefined();
+  expect(await sender.outbox.remove(due)).toBeUndefined();
+  expect(await sender.outbox.pending()).toBe(pending);
 });
