@@ -17,6 +17,7 @@ import type {
   GlossaryReference,
   Placed,
   QuotaExceeded,
+  RateLimited,
   Resolution,
   Verdict,
 } from '../ports/ledger.ts';
@@ -24,7 +25,7 @@ import type { BalanceOutOfBounds, CreditNotFree, Standing, Team, TeamChange, Usa
 import type { AccountCounts, AccountRows } from './account-rows.ts';
 import { WindowCounts } from './counter.ts';
 import { KeyAccount } from './key-account.ts';
-import { nearestRate, periodRefusal, rateRefusal, takeTickets, tooSmallWindow, windowRefusal, windowStandings } from './limit.ts';
+import { nearestRate, periodRefusal, rateRefusal, takePlace, tooSmallWindow, windowRefusal, windowStandings } from './limit.ts';
 import type { LimitedSubject } from './limit.ts';
 import { OpenReservations } from './open-reservations.ts';
 import type { HeldReservation } from './open-reservations.ts';
@@ -107,30 +108,24 @@ export class Account {
   // Admissions
 
   /**
-   * Everything is checked before anything is written, in this order:
-   *
-   * 1. the id: one that is open answers its reservation again
-   * 2. the key: known, not revoked, disabled or expired; its addresses, its scopes; then whether the tag is disabled
-   * 3. the rates of the team, the key, the tag; their windows, the same way (`rateRefusal`, `windowRefusal`)
-   *    - from here on the request has taken its place, whatever follows
-   * 4. the plan's characters for a request; a request without text is admitted here
-   * 5. the glossary: it exists, and has the pair
-   * 6. characters that no window is large enough for; the key's and the tag's in the period (`tooSmallWindow`, `periodRefusal`)
-   * 7. the allowance for test keys, or the team's quota, or its credit
+   * By the rules of `Admission` (ports/ledger.ts), in their order. A refusal by the first two writes nothing but what was due; from the
+   * end of the third on, the request has taken its place, whatever follows.
    */
   admit(request: AdmissionRequest, nowMs: number): Admission {
     this.catchUp(nowMs);
+    // Rule 1
     const open = this.#open.all.get(request.requestId);
     if (open !== undefined) return this.#repeated(request, open);
     const key = this.key(request.keyId);
     const tag = this.#tag(request.tag, nowMs);
     const reserves = request.reserve && request.characters !== undefined ? (request.charged ?? request.characters) : undefined;
-    const refusal = this.#callerRefusal(request, key, tag, reserves, nowMs);
-    if (refusal !== undefined || key === undefined) return refusal ?? { kind: 'key_unknown' };
+    if (key === undefined) return { kind: 'key_unknown' };
+    const refusal = this.#callerRefusal(request, key, tag, nowMs) ?? this.#rateRefusal(key, tag, reserves, nowMs);
+    if (refusal !== undefined) return refusal;
     const subjects = this.#subjects(key, tag);
     const placed = this.#judge(request, key, subjects, reserves, nowMs);
     const reserved = placed.kind === 'admitted' ? placed.reservation?.characters : undefined;
-    const tickets = takeTickets(subjects, reserved ?? 0, nowMs);
+    const tickets = takePlace(subjects, reserved ?? 0, nowMs);
     if (tag !== undefined) {
       tag.inPeriod.used += reserved ?? 0;
       this.#keepTag(tag);
@@ -139,10 +134,12 @@ export class Account {
     return this.#reported(request, placed, subjects, nowMs);
   }
 
-  /** Whether a request would be admitted up to rule 3 of `admit`; takes no place. */
+  /** Whether a request would be admitted by rules 2 and 3; takes no place. */
   check(check: CallerCheck, nowMs: number): CheckedCaller {
     this.catchUp(nowMs);
-    const refusal = this.#callerRefusal(check, this.key(check.keyId), this.#tag(check.tag, nowMs), undefined, nowMs);
+    const [key, tag] = [this.key(check.keyId), this.#tag(check.tag, nowMs)];
+    if (key === undefined) return { kind: 'key_unknown' };
+    const refusal = this.#callerRefusal(check, key, tag, nowMs) ?? this.#rateRefusal(key, tag, undefined, nowMs);
     return refusal ?? { kind: 'admitted', reservation: undefined };
   }
 
@@ -151,17 +148,18 @@ export class Account {
     return { kind: 'admitted', reservation, ...(reportPlan === true ? { plan: this.team.plan } : {}) };
   }
 
+  /** Rule 2 */
   #callerRefusal(
-    caller: Pick<CallerCheck, 'address' | 'scope'>,
-    key: KeyAccount | undefined,
+    caller: CallerCheck | AdmissionRequest,
+    key: KeyAccount,
     tag: TagAccount | undefined,
-    reserves: number | undefined,
     nowMs: number,
   ): CallerRefusal | undefined {
-    if (key === undefined) return { kind: 'key_unknown' };
-    const refusal = key.refusal(caller, nowMs);
-    if (refusal !== undefined) return refusal;
-    if (tag?.settings.disabled === true) return { kind: 'tag_disabled' };
+    return key.refusal(caller, nowMs) ?? (tag?.settings.disabled === true ? { kind: 'tag_disabled' } : undefined);
+  }
+
+  /** Rule 3, which stamps the key. */
+  #rateRefusal(key: KeyAccount, tag: TagAccount | undefined, reserves: number | undefined, nowMs: number): RateLimited | undefined {
     key.stamp(nowMs);
     // A plan that waits may come with the next period.
     const changesAtMs = Math.min(key.record.limits.expiresAtMs ?? Infinity, this.counts.period.endMs);
@@ -174,6 +172,7 @@ export class Account {
     return tooFast ?? windowRefusal(subjects, reserves, nowMs, changesAtMs);
   }
 
+  /** Rules 4 to 8 */
   #judge(
     request: AdmissionRequest,
     key: KeyAccount,

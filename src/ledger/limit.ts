@@ -84,8 +84,8 @@ export function periodRefusal(subjects: readonly LimitedSubject[], characters: n
   return undefined;
 }
 
-/** Counts a request that is admitted this far, with what it reserves. Returns the tickets with which characters come back. */
-export function takeTickets(subjects: readonly LimitedSubject[], characters: number, nowMs: number): WindowTickets | undefined {
+/** Takes a slot of each rate, and counts a request that is admitted this far in windows, with what it reserves. Returns the tickets with which characters come back. */
+export function takePlace(subjects: readonly LimitedSubject[], characters: number, nowMs: number): WindowTickets | undefined {
   let tickets: Partial<Record<WindowSubject, number>> | undefined;
   for (const { name, rate, slots, windows, counts } of subjects) {
     if (rate !== undefined) slots.take(nowMs);

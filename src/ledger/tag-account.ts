@@ -1,5 +1,5 @@
 // A team's tags: their settings, what is used of them, and what is charged to each by day. Their records are texts, which Redis' functions
-// read and write as well: `tag_limits` and `tag_uses` are JSON.
+// read and write as well: `tag_limits` as `tag:NAME`, `tag_uses` as `windows:tag:NAME` and a list of slots, both JSON.
 import { DAY_MS } from '../domain/period.ts';
 import { FURTHER_TAGS } from '../domain/request-tag.ts';
 import type { RequestTag, TagCount, TagSettings, TagUse } from '../domain/request-tag.ts';

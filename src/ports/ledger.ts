@@ -11,7 +11,7 @@ export type { GlossaryReference } from '../domain/slots.ts';
  * What a request asks of its team. Rules common to all stores:
  *
  * - Time is the store's clock in whole milliseconds; `now` below is read once per operation.
- * - Everything is checked before anything is written. Operations of one team never interleave.
+ * - What is refused reserves nothing. Operations of one team never interleave.
  * - An operation carries a deadline, which the store's driver sets by the store's clock: after it, it does nothing. An admission is sent
  *   once, a settlement as often as it takes: its reservation is found by its `requestId` while it is open, and not afterwards.
  */
@@ -58,8 +58,8 @@ export interface Reservation {
 }
 
 /**
- * The possible answers, in the order in which they are checked. Rules 1 and 2 change nothing; from the end of rule 3 on a slot is taken
- * and the request is counted in its windows, whatever follows.
+ * The possible answers, in the order in which they are checked. Rules 1 and 2 change nothing but what was due; from the end of rule 3 on a
+ * slot is taken and the request is counted in its windows, whatever follows.
  *
  * | | answer | when |
  * |---|---|---|
@@ -70,13 +70,13 @@ export interface Reservation {
  * | | `scope_required`, `scope_missing` | the key has scopes, and the request carried none, or another |
  * | | `tag_disabled` | the settings of the request's tag (`TagRegistry`) say so |
  * | 3 | `rate_limited` | `limit` requests were admitted within the last 1,000 ms: of the team, then the key, then the tag |
- * | | `rate_limited` with `window` | no place, or not the characters to reserve, is left in a window of theirs, in the same order |
+ * | | `rate_limited` with `window` | no place, or not the characters to reserve, is left in a window of theirs, in the same order; of several of one, the one that ends last |
  * | 4 | `text_too_long` | `characters` exceeds the plan's limit per request |
  * | 5 | `admitted` without a reservation | none was requested |
  * | 6 | `glossary_missing`, `glossary_mismatch` | |
  * | 7 | `quota_exceeded` with `window` | a window's whole number is less than the characters; `periodEndMs` is its end |
  * | | `quota_exceeded` with `of` | used + held + requested exceed the key's limit in the period, the tag's, or the `testAllowance` |
- * | | `quota_exceeded` | the same for the team, without the allowance, with its overage |
+ * | | `quota_exceeded` | if nothing is of the allowance: the same for the team, with its overage |
  * | | `credit_exhausted` | the balance less held credit does not cover the price |
  * | 8 | `admitted` with a reservation | one of the allowance holds no credit and costs nothing, whatever the plan is by its commit |
  *

@@ -24,6 +24,7 @@ const TIMELINES: readonly (readonly [title: string, rate: number, requests: stri
   // The newest counts as taken now, the other as taken 600 ms earlier.
   ['slots keep their intervals when the clock steps back', 2, '0:0 600:0 -3600000:400 400:0 0:600 600:0 0:400 70000:0 0:0 0:1000'],
   ['after a step back only the free slots are admitted', 3, '0:0 0:0 -1:0 0:1000'],
+  ['slots move with the clock also while others are free', 2, '0:0 -1:0 1:999'],
   ['stepping back an hour and forward again locks nobody out', 1, '0:0 -3600000:1000 3600000:0 0:1000 1000:0'],
 ];
 

@@ -38,8 +38,8 @@ export const TEXT_EDITS: readonly TextEdit[] = [
   {
     name: 'Lua: credit that is held is spent again',
     file: `${LUA}/admit.lua`,
-    find: 'account.balance.micro - account.balance.held',
-    replace: 'account.balance.micro',
+    find: 'holding.balance.micro - holding.balance.held',
+    replace: 'holding.balance.micro',
     part: 'credit',
   },
   {

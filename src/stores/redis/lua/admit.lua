@@ -1,13 +1,15 @@
--- Admissions, in the order of checks of ports/ledger.ts: the caller, rates, windows; then the request takes its place; then its length,
--- its glossary, and the characters of windows, key, tag, test keys and team. Answers have the form of `Admission`.
+-- Admissions, by the rules of ports/ledger.ts, whose numbers stand beside them. An operation is { id, key, check?, reserve? (how many
+-- characters to hold), characters? (the request's length, if that is another number), lease, glossary? { id, source, target, byBase? },
+-- address? (bits), scope?, tag? { name, distinctMax }, report?, plan? }. Answers have the form of `Admission`, but for `look`, and for a
+-- reservation, which the driver completes (`admissionOf`).
 
--- What is open is answered again.
+-- Rule 1: what is open is answered again.
 local function open_again(text, plan)
   local held = cjson.decode(text)
   return { kind = 'admitted', characters = held.characters, untilMs = held.untilMs, plan = plan or nil }
 end
 
--- What the key, and the settings of the tag, say about the caller. None of these changes anything.
+-- Rule 2: what the key, and the settings of the tag, say about the caller. None of these changes anything.
 local function refused_caller(op, key, tag, now)
   if not key then
     return { kind = 'key_unknown' }
@@ -47,8 +49,8 @@ local function refused_caller(op, key, tag, now)
   end
 end
 
--- Whose limits a request is judged by, in this order: the team's, the key's, the tag's. `in_period` is what is used of `characters`. A tag
--- with settings is counted in windows without limits too, because its characters in the period come back by the same tickets.
+-- Whose limits a request is judged by, in this order: the team's, the key's, the tag's. `in_period` is what is used of `characters`,
+-- the tag's once its windows are opened. A tag with settings is counted in windows without limits too, because its characters in the period come back by the same tickets.
 local function subjects_of(team_key, op, team, key, use, tag)
   local slots, of_team, of_key = team_key .. ':slots:team', team.limits, key.limits
   local subjects = { { name = 'team', slots = slots, rate = of_team.requestsPerSecond, windows = of_team.windows } }
@@ -90,6 +92,7 @@ local function holds_for(wait, period, key, now)
   return max(0, min(wait, period.endMs - now, (key.limits.expiresAtMs or math.huge) - now) - 1)
 end
 
+-- Rule 3
 local function refused_by_rate(subjects, period, key, now)
   for i = 1, #subjects do
     local one = subjects[i]
@@ -136,7 +139,7 @@ local function quota_exceeded(limit, ends, of, cap)
   return { kind = 'quota_exceeded', characterLimit = limit, overageCapMinor = cap or 0, periodEndMs = ends, of = of }
 end
 
--- The characters are more than a window's whole number, or than what is left of the key's or the tag's.
+-- Rule 7: the characters are more than a window's whole number, or than what is left of the key's or the tag's.
 local function refused_by_subject(subjects, windowed, characters, period_end, now, bounds)
   for i = 1, windowed and #windowed or 0 do
     local found = too_small_window(windowed[i], characters, now, bounds)
@@ -155,19 +158,19 @@ local function refused_by_subject(subjects, windowed, characters, period_end, no
 end
 
 -- What the request's characters are held of: the team's counter and the key's, of the former the allowance for test keys, or credit.
-local function account_of(team_key, op, limits, key, use, of_team)
-  local account = { of_team = of_team, of_key = use, uses_allowance = key.mode == 'test' and limits.testAllowance > 0, price = 0 }
-  if limits.billing == 'credit' and not account.uses_allowance then
-    account.balance, account.price = take(team_key, 'balance', call('HGET', team_key, 'balance')), op.reserve * limits.minorPerMillion
+local function holding_of(team_key, op, limits, key, use, of_team)
+  local holding = { of_team = of_team, of_key = use, uses_allowance = key.mode == 'test' and limits.testAllowance > 0, price = 0 }
+  if limits.billing == 'credit' and not holding.uses_allowance then
+    holding.balance, holding.price = take(team_key, 'balance', call('HGET', team_key, 'balance')), op.reserve * limits.minorPerMillion
   end
-  return account
+  return holding
 end
 
--- They are more than what is left of the allowance, which is not of the quota, or of the team's quota or credit.
-local function refused_by_plan(account, limits, characters, period_end)
-  local of_team = account.of_team
+-- Rule 7, for a test key that uses the allowance, what is left of that; for others, of the team's quota, or of its credit.
+local function refused_by_plan(holding, limits, characters, period_end)
+  local of_team = holding.of_team
   local of_tests = of_team.testUsed and of_team.testUsed + of_team.testHeld or 0
-  if account.uses_allowance then
+  if holding.uses_allowance then
     if of_tests + characters > limits.testAllowance then
       return quota_exceeded(limits.testAllowance, period_end, 'test_keys')
     end
@@ -176,32 +179,32 @@ local function refused_by_plan(account, limits, characters, period_end)
       return quota_exceeded(limits.characterLimit, period_end, nil, limits.overageCapMinor)
     end
   else
-    local free = account.balance.micro - account.balance.held
-    if account.price > free then
-      local left, required = floor(free / MICRO_PER_MINOR), math.ceil(account.price / MICRO_PER_MINOR)
+    local free = holding.balance.micro - holding.balance.held
+    if holding.price > free then
+      local left, required = floor(free / MICRO_PER_MINOR), math.ceil(holding.price / MICRO_PER_MINOR)
       return { kind = 'credit_exhausted', balanceMinor = left, requiredMinor = required, currency = limits.currency }
     end
   end
 end
 
 -- Writes a reservation, and what it is held of; the key's counter is written by the caller.
-local function reserve(writes, op, account, windowed, ends)
-  local of_team, characters, price, more = account.of_team, op.reserve, account.price, ''
+local function reserve(writes, op, holding, windowed, ends)
+  local of_team, characters, price, more = holding.of_team, op.reserve, holding.price, ''
   local held = { keyId = op.key, characters = characters, priceMicro = price, period = of_team.period, untilMs = ends, tag = op.tag }
-  of_team.held, account.of_key.held = of_team.held + characters, account.of_key.held + characters
-  if account.uses_allowance then
+  of_team.held, holding.of_key.held = of_team.held + characters, holding.of_key.held + characters
+  if holding.uses_allowance then
     of_team.testUsed, of_team.testHeld = of_team.testUsed or 0, (of_team.testHeld or 0) + characters
     held.ofAllowance, more = true, ',"ofAllowance":true'
   end
   write_counter(writes, 'used', of_team)
   if price > 0 then
-    account.balance.held = account.balance.held + price
-    write_balance(writes, account.balance)
+    holding.balance.held = holding.balance.held + price
+    write_balance(writes, holding.balance)
   end
   if windowed then
     held.tickets = {}
     for i = 1, #windowed do
-      held.tickets[windowed[i].name] = windowed[i].counts.tickets
+      held.tickets[windowed[i].name] = windowed[i].tally.tickets
     end
     more = more .. ',"tickets":' .. cjson.encode(held.tickets)
   end
@@ -248,6 +251,7 @@ local function admit(team_key, op, moment)
   local use = counter_of(team_key, used_field, got[6], number)
   local subjects = subjects_of(team_key, op, team, key, use, tag)
   local windowed = windowed_of(team_key, subjects, number, now)
+  -- Not of this minute: the driver has nothing to do, and asks again with others.
   if windowed and not bounds then
     return 'look'
   end
@@ -266,16 +270,18 @@ local function admit(team_key, op, moment)
       take_slot(subjects[i].slots, subjects[i].rate, moment, op.report)
     end
   end
-  local length, reserves, answer, dictionary, account = op.characters or op.reserve, op.reserve, nil, nil, nil
+  local length, reserves = op.characters or op.reserve, op.reserve
+  local answer, dictionary, holding
+  -- Rules 4 and 6; what reserves nothing, 5, is admitted then.
   if length and length > limits.maxCharactersPerRequest then
     answer = { kind = 'text_too_long', maxCharacters = limits.maxCharactersPerRequest }
   elseif reserves and op.glossary then
     dictionary, answer = dictionary_of(team_key, op.glossary)
   end
   if reserves and not answer then
-    account = account_of(team_key, op, limits, key, use, counter_of(team_key, 'used', got[7], number))
+    holding = holding_of(team_key, op, limits, key, use, counter_of(team_key, 'used', got[7], number))
     answer = refused_by_subject(subjects, windowed, reserves, period.endMs, now, bounds)
-      or refused_by_plan(account, limits, reserves, period.endMs)
+      or refused_by_plan(holding, limits, reserves, period.endMs)
   end
   reserves = not answer and reserves
   for i = 1, windowed and #windowed or 0 do
@@ -284,7 +290,7 @@ local function admit(team_key, op, moment)
   end
   if reserves then
     local ends = now + op.lease
-    reserve(writes, op, account, windowed, ends)
+    reserve(writes, op, holding, windowed, ends)
     if not got[3] or ends < decode(got[3]) then
       write(writes, 'lease', format('%d', ends))
     end

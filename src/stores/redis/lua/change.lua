@@ -1,8 +1,9 @@
 -- What can be called. `turn` takes the operations of many teams; `change` is the compare-and-set by which the driver writes everything
--- else: records, what is due of an account, whole accounts.
+-- else: records, what is due of an account, whole accounts. On a full server they are called as `settle` and `free`
+-- (function-library.ts).
 
 -- KEYS: the teams' hashes. The call: { deadline, clock?, correction?, teams = { { operation, … }, … } }, an operation being an admission
--- { id, key, … }, a commit { commit = id } or a release { release = id }; and the bounds of windows (windows.lua). What is overdue does
+-- (admit.lua), a commit { commit = id, characters? } or a release { release = id }; and the bounds of windows (windows.lua). What is overdue does
 -- nothing. An answer is its `kind`, or an object if there is more to it.
 local function turn(keys, args)
   call, format, floor, max, min = redis.call, string.format, math.floor, math.max, math.min

@@ -1,12 +1,13 @@
 -- The ledger in Redis: admits requests and settles what they reserved, for many teams in one call. These files are concatenated in the
--- order of function-library.ts; each can be read alone.
+-- order of function-library.ts; each can be read alone after this one.
 --
 -- A team is the hash lingate:{TEAM}, which HGETALL explains. Every value is JSON, written by the registry (driver) or by the ledger (Lua):
 --
 --   team                  the registry's record: plan, limits, reference, a plan that waits
 --   period                the one that runs: number, startMs, endMs, anchorMs, and what was added to the balance and deducted in it
 --   balance               of a team on credit: micro, and what open reservations hold of it
---   used                  what the team has used and holds in the period of that number; of that, what is of the allowance for test keys
+--   used                  what the team has used and holds in the period of that number; `testUsed` and `testHeld` of that are of the
+--                         allowance for test keys, as are reservations and charges with `ofAllowance`
 --   key:ID                the registry's record of a key
 --   used:ID               what a key has used and holds in the period of that number, and when it was used last
 --   tag:NAME              the settings of a tag
@@ -18,15 +19,16 @@
 -- and beside it, in the same slot, lingate:{TEAM}:slots:WHO, a list of when the last requests were admitted, :days, what was charged by
 -- day, period and key, and a hash for each table of the record space.
 --
--- What seldom happens is no matter of Lua: where a period or a lease has ended, the answer is `look`, and nothing is written. The driver then
--- loads the account, does what is due, writes it by `change` (change.lua), and asks again.
+-- What seldom happens is no matter of Lua: where a period or a lease has ended, or the bounds of windows are of another minute, the answer
+-- is `look`, and nothing is written. The driver then loads the account, does what is due, writes it by `change` (change.lua), and asks
+-- again.
 
 local SECOND_MS = 1000
 local HOUR_MS = 3600000
 local DAY_MS = 86400000
 local MICRO_PER_MINOR = 1000000
 
--- None of these can be called while the library is loaded: `turn` looks them up.
+-- None of these can be called while the library is loaded: `turn` sets them, and what it does not call must not use them.
 local call, format, floor, max, min
 
 -- 'requests=600/minute characters=1000000/day' as { { per, requests?, characters? }, … }, the shortest window first, each by its name, too;
@@ -43,7 +45,8 @@ local function listed_windows(text)
   return #list > 0 and list or nil
 end
 
--- Records are shared by many requests: each text is decoded once. What is decoded here must not be changed.
+-- Records are shared by many requests: each text is decoded once, and the `windows` of its limits become a list. What is decoded here must
+-- not be changed.
 local decoded, decoded_count = {}, 0
 
 local function decode(text)
@@ -110,6 +113,7 @@ local function counter_of(team_key, field, text, number)
 end
 
 local function write_counter(writes, field, one)
+  -- A key's has the time, the team's what is of the allowance, none has both.
   local form = '{"period":%d,"used":%d,"held":%d,"requests":%d}'
   if one.atMs then
     form = '{"period":%d,"used":%d,"held":%d,"requests":%d,"atMs":%d}'

@@ -17,8 +17,8 @@ local function count_day(team_key, held, characters, micro, moment)
   end
 end
 
--- The same for its tag, or for `*` if the team has as many others as it may: the day that runs, as `DAY CHARACTERS REQUESTS`, beside the
--- list of those before it.
+-- The same for its tag: today in `tag_counts`, as `DAY CHARACTERS REQUESTS`; days before are appended to `tag_days`. Beyond the tags that a
+-- team may have, `*` stands for all further ones.
 local function count_tag(team_key, tag, characters, moment)
   local counts, name = team_key .. ':tag_counts', tag.name
   local text = call('HGET', counts, name)

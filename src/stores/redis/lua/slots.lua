@@ -4,9 +4,13 @@
 -- More than this beside the rate are cut off.
 local SPARE_SLOTS = 128
 
+-- The latest time of any operation here: only behind it can there be slots that were taken later. After a failover it is not known, and a
+-- subject may wait for a second.
+local latest = 0
+
 -- If the clock has stepped back, all slots move with it, so that the newest counts as taken now.
-local function move_slots(list, rate, now)
-  local slots = call('LRANGE', list, -rate, -1)
+local function move_slots(list, now)
+  local slots = call('LRANGE', list, 0, -1)
   local newest = now
   for i = 1, #slots do
     newest = max(newest, tonumber(slots[i]))
@@ -22,21 +26,26 @@ end
 
 -- Milliseconds until the subject of this list may have another request.
 local function wait_for_slot(list, rate, now)
+  if now >= latest then
+    latest = now
+  elseif tonumber(call('LINDEX', list, -1) or 0) > now then
+    move_slots(list, now)
+  end
   local at = call('LINDEX', list, -rate)
   if not at or now - at >= SECOND_MS then
     return 0
   end
   if tonumber(at) > now or tonumber(call('LINDEX', list, -1)) > now then
-    move_slots(list, rate, now)
+    move_slots(list, now)
     at = call('LINDEX', list, -rate)
   end
   return max(0, SECOND_MS - (now - at))
 end
 
--- `report`: what is taken is counted afterwards.
+-- `report`: what is taken is counted afterwards, for which the list must be in order of time.
 local function take_slot(list, rate, moment, report)
   if report and tonumber(call('LINDEX', list, '-1') or 0) > moment.ms then
-    move_slots(list, rate, moment.ms)
+    move_slots(list, moment.ms)
   end
   if call('RPUSH', list, moment.text) > rate + SPARE_SLOTS then
     call('LTRIM', list, -rate, -1)

@@ -8,36 +8,36 @@
 -- with the time, because its settings come and go.
 local function open_windows(team_key, subject, text, number, now)
   local is_tag = subject.of == 'tag'
-  local counts = text and take(team_key, 'windows:' .. subject.name, text) or { tickets = is_tag and now or 0, windows = {} }
-  subject.counts = counts
-  if not counts.of then
-    counts.of = {}
-    for i = 1, #counts.windows do
-      counts.of[counts.windows[i].per] = counts.windows[i]
+  local tally = text and take(team_key, 'windows:' .. subject.name, text) or { tickets = is_tag and now or 0, windows = {} }
+  subject.tally = tally
+  if not tally.by_per then
+    tally.by_per = {}
+    for i = 1, #tally.windows do
+      tally.by_per[tally.windows[i].per] = tally.windows[i]
     end
   end
   if is_tag then
-    local one = counts.inPeriod
-    counts.inPeriod = one and one.period == number and one or { period = number, used = 0, from = counts.tickets }
-    subject.in_period = counts.inPeriod
+    local one = tally.inPeriod
+    tally.inPeriod = one and one.period == number and one or { period = number, used = 0, from = tally.tickets }
+    subject.in_period = tally.inPeriod
   end
 end
 
 local function write_windows(writes, subject)
-  local counts, list, in_period = subject.counts, {}, ''
-  for i = 1, #counts.windows do
-    local one = counts.windows[i]
+  local tally, list, in_period = subject.tally, {}, ''
+  for i = 1, #tally.windows do
+    local one = tally.windows[i]
     list[i] = format(
       '{"per":"%s","startMs":%d,"endMs":%d,"from":%d,"requests":%d,"characters":%d}',
       one.per, one.startMs, one.endMs, one.from, one.requests, one.characters
     )
   end
-  if counts.inPeriod then
-    local one = counts.inPeriod
+  if tally.inPeriod then
+    local one = tally.inPeriod
     in_period = format(',"inPeriod":{"period":%d,"used":%d,"from":%d}', one.period, one.used, one.from)
   end
-  local text = format('{"tickets":%d,"windows":[%s]%s}', counts.tickets, table.concat(list, ','), in_period)
-  write(writes, 'windows:' .. subject.name, text, counts)
+  local text = format('{"tickets":%d,"windows":[%s]%s}', tally.tickets, table.concat(list, ','), in_period)
+  write(writes, 'windows:' .. subject.name, text, tally)
 end
 
 -- The clock has stepped back by more than the window's length.
@@ -58,18 +58,18 @@ local function exceeded_window(subject, characters, now, bounds)
   local found
   for i = 1, #subject.windows do
     local limit = subject.windows[i]
-    local window = subject.counts.of[limit.per]
+    local window = subject.tally.by_per[limit.per]
     if window and now < window.endMs then
-      local counts
+      local what
       if limit.requests and window.requests >= limit.requests then
-        counts = 'requests'
+        what = 'requests'
       elseif limit.characters and characters and characters <= limit.characters
         and window.characters + characters > limit.characters then
-        counts = 'characters'
+        what = 'characters'
       end
-      local ends = counts and end_of_window(window, limit.per, now, bounds)
-      if counts and (not found or ends > found.ends) then
-        found = { per = limit.per, counts = counts, limit = limit[counts], ends = ends }
+      local ends = what and end_of_window(window, limit.per, now, bounds)
+      if what and (not found or ends > found.ends) then
+        found = { per = limit.per, counts = what, limit = limit[what], ends = ends }
       end
     end
   end
@@ -80,7 +80,7 @@ local function too_small_window(subject, characters, now, bounds)
   for i = 1, #subject.windows do
     local limit = subject.windows[i]
     if limit.characters and characters > limit.characters then
-      local ends = end_of_window(subject.counts.of[limit.per], limit.per, now, bounds)
+      local ends = end_of_window(subject.tally.by_per[limit.per], limit.per, now, bounds)
       return { per = limit.per, counts = 'characters', limit = limit.characters, ends = ends }
     end
   end
@@ -88,37 +88,37 @@ end
 
 -- Counts a request and the characters that it reserves.
 local function count_in_windows(subject, characters, now, bounds)
-  local counts = subject.counts
-  local before, of = counts.tickets, counts.of
-  counts.tickets, counts.windows = before + 1, {}
+  local tally = subject.tally
+  local before, by_per = tally.tickets, tally.by_per
+  tally.tickets, tally.windows = before + 1, {}
   for i = 1, #bounds.order do
     local per = bounds.order[i]
-    local window, current = of[per], bounds[per]
+    local window, current = by_per[per], bounds[per]
     if not window or now >= window.endMs then
       window = subject.windows[per]
         and { per = per, startMs = current.startMs, endMs = current.endMs, from = before, requests = 0, characters = 0 }
-      of[per] = window
+      by_per[per] = window
     elseif is_far_before(window, now) then
       window.startMs, window.endMs = current.startMs, current.endMs
     end
     if window then
       window.requests, window.characters = window.requests + 1, window.characters + characters
-      counts.windows[#counts.windows + 1] = window
+      tally.windows[#tally.windows + 1] = window
     end
   end
-  if counts.inPeriod then
-    counts.inPeriod.used = counts.inPeriod.used + characters
+  if tally.inPeriod then
+    tally.inPeriod.used = tally.inPeriod.used + characters
   end
 end
 
 -- Characters of the request with this ticket, which was made in a period, are not charged after all.
 local function give_back_to_windows(subject, ticket, period, characters)
-  for _, window in pairs(subject.counts.of) do
+  for _, window in pairs(subject.tally.by_per) do
     if ticket > window.from then
       window.characters = max(0, window.characters - characters)
     end
   end
-  local one = subject.counts.inPeriod
+  local one = subject.tally.inPeriod
   if one and one.period == period and ticket > one.from then
     one.used = max(0, one.used - characters)
   end
@@ -131,14 +131,14 @@ local function window_standings(subjects, now, bounds)
     local subject = subjects[i]
     for j = 1, #subject.windows do
       local limit = subject.windows[j]
-      local window = subject.counts.of[limit.per]
+      local window = subject.tally.by_per[limit.per]
       local used = window and now < window.endMs and window or { requests = 0, characters = 0 }
       local reset = end_of_window(window, limit.per, now, bounds) - now
-      for _, counts in ipairs({ 'requests', 'characters' }) do
-        local most = limit[counts]
+      for _, what in ipairs({ 'requests', 'characters' }) do
+        local most = limit[what]
         if most then
-          local remaining = max(0, most - used[counts])
-          list[#list + 1] = { of = subject.of, per = limit.per, counts = counts, limit = most, remaining = remaining, resetMs = reset }
+          local remaining = max(0, most - used[what])
+          list[#list + 1] = { of = subject.of, per = limit.per, counts = what, limit = most, remaining = remaining, resetMs = reset }
         end
       end
     end
