@@ -119,7 +119,7 @@ export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord }
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';
 export { HISTORY_DAYS } from './domain/period.ts';
 export { readPairs } from './stores/records/record-glossaries.ts';
-export { keysIn, RowHistory } from './stores/records/usage-rows.ts';
+export { keysIn, rowHistory } from './stores/records/usage-rows.ts';
 export type { Charges, UsageRows, UsageSource } from './stores/records/usage-rows.ts';
 export { countTag, readTagSettings, TagUses } from './ledger/tag-account.ts';
 export type { TagRecords } from './ledger/tag-account.ts';

@@ -27,7 +27,7 @@ import {
   overRecords,
   readPairs,
   reportOf,
-  RowHistory,
+  rowHistory,
   SHARED_RECORDS,
   Slots,
   slotsOf,
@@ -941,7 +941,7 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     teams: registryOf(database, over),
     accounts: accountsOf(database),
     ...over,
-    history: new RowHistory(usageSource(database), () => clock.nowMs(), historyDays),
+    history: rowHistory(usageSource(database), () => clock.nowMs(), historyDays),
     async ping() {
       const written = await database.transaction((db) =>
         db('insert into alive values (1, now()) on conflict (one) do update set at = now()'),

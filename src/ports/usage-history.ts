@@ -6,7 +6,6 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
 import type { KeyRecord, Team, TeamPage } from './team-registry.ts';
 
-export type { PeriodSpan } from '../domain/period.ts';
 export type { DayRange } from '../domain/usage-days.ts';
 
 /** What one key committed on one UTC day, by the store's clock. A day without a committed request has no row. */

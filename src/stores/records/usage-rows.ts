@@ -1,20 +1,10 @@
 // Usage by day and by period as sums of charges: a driver reads the rows, and every figure of a history follows from them here.
 import { DAY_MS, dayOf, HISTORY_DAYS, isInSpan, movedCredit } from '../../domain/period.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
+import { answered, answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Account } from '../../ledger/account.ts';
 import type { KeyRecord, TeamPage } from '../../ports/team-registry.ts';
-import type {
-  ChargeRow,
-  DayRange,
-  KeyDay,
-  PeriodSpan,
-  PeriodUse,
-  RunningPeriod,
-  TeamDays,
-  TeamPeriods,
-  UsageHistory,
-} from '../../ports/usage-history.ts';
+import type { ChargeRow, DayRange, KeyDay, PeriodUse, RunningPeriod, TeamDays, UsageHistory } from '../../ports/usage-history.ts';
 import type { WholeAccount } from '../../ports/whole-accounts.ts';
 
 /** What is stored of a team's usage. */
@@ -94,58 +84,38 @@ export function accountPeriods(account: WholeAccount): PeriodUse[] {
 /** Which charges are read: those of days, or sums by period; then periods that can be closed are closed first. */
 export type Charges = DayRange | 'by period';
 
-/** How a driver reads rows, without those of teams that are being deleted. */
+/** How a driver reads rows, without those of teams that are being deleted. What the store does not answer may be thrown, too. */
 export interface UsageSource {
   one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable>;
   /** Of a page of teams, in order of creation. */
   page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable>;
 }
 
-export class RowHistory implements UsageHistory {
-  readonly #source: UsageSource;
-  readonly #nowMs: () => number | undefined;
-  readonly #historyDays: number;
-
-  /** `nowMs`: the store's time, as far as it is known without asking. */
-  constructor(source: UsageSource, nowMs: () => number | undefined, historyDays = HISTORY_DAYS) {
-    [this.#source, this.#nowMs, this.#historyDays] = [source, nowMs, historyDays];
-  }
-
-  async days(teamId: string, range: DayRange): Promise<TeamDays | undefined | StoreUnavailable> {
-    const rows = await this.#source.one(teamId, this.#retained(range));
-    return rows === undefined || isUnavailable(rows) ? rows : teamDays(rows);
-  }
-
-  async pageDays(page: TeamPage, range: DayRange): Promise<readonly TeamDays[] | StoreUnavailable> {
-    const found = await this.#source.page(page, this.#retained(range));
-    return isUnavailable(found) ? found : found.map(teamDays);
-  }
-
-  async periods(teamId: string): Promise<readonly PeriodUse[] | undefined | StoreUnavailable> {
-    const rows = await this.#source.one(teamId, 'by period');
-    return rows === undefined || isUnavailable(rows) ? rows : this.#periods(rows).toReversed();
-  }
-
-  async pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable> {
-    const found = await this.#source.page(page, 'by period');
-    if (isUnavailable(found)) return found;
-    return found.map((rows) => {
-      return {
-        team: rows.team,
-        deleted: rows.period === undefined,
-        periods: this.#periods(rows).filter((period) => isInSpan(period, span)),
-      };
-    });
-  }
-
-  #retained({ from, to }: DayRange): DayRange {
-    return { from: Math.max(from, 0, dayOf(this.#nowMs() ?? 0) - this.#historyDays), to: Math.min(to, Number.MAX_SAFE_INTEGER) };
-  }
-
-  #periods(rows: UsageRows): PeriodUse[] {
-    const fromMs = (this.#nowMs() ?? 0) - this.#historyDays * DAY_MS;
+/** `nowMs`: the store's time, as far as it is known without asking. */
+export function rowHistory(source: UsageSource, nowMs: () => number | undefined, historyDays = HISTORY_DAYS): UsageHistory {
+  const retained = ({ from, to }: DayRange): DayRange => {
+    return { from: Math.max(from, 0, dayOf(nowMs() ?? 0) - historyDays), to: Math.min(to, Number.MAX_SAFE_INTEGER) };
+  };
+  const retainedPeriods = (rows: UsageRows): PeriodUse[] => {
+    const fromMs = (nowMs() ?? 0) - historyDays * DAY_MS;
     return periodsOf(rows).filter(({ endMs, closed }) => !closed || endMs >= fromMs);
-  }
+  };
+  return answeringAll<UsageHistory>({
+    async days(teamId, range) {
+      const rows = answered(await source.one(teamId, retained(range)));
+      return rows && teamDays(rows);
+    },
+    pageDays: async (page, range) => answered(await source.page(page, retained(range))).map(teamDays),
+    async periods(teamId) {
+      const rows = answered(await source.one(teamId, 'by period'));
+      return rows && retainedPeriods(rows).toReversed();
+    },
+    async pagePeriods(page, span) {
+      const periodsIn = (rows: UsageRows): PeriodUse[] => retainedPeriods(rows).filter((period) => isInSpan(period, span));
+      const found = answered(await source.page(page, 'by period'));
+      return found.map((rows) => ({ team: rows.team, deleted: rows.period === undefined, periods: periodsIn(rows) }));
+    },
+  });
 }
 
 function teamDays({ team, keys, charges }: UsageRows): TeamDays {

@@ -130,15 +130,8 @@ function keyContents(keyId: string, fields: ReadonlyMap<string, string>, rows: H
   const { teamId: _team, ...key } = record;
   const { atMs: lastUsedAtMs, held, used: characters, requests } = rows.useOf(keyId);
   const heldCharacters = key.limits.characters === undefined || !fields.has(FIELD.period) ? undefined : held;
-  return {
-    ...key,
-    lastUsedAtMs,
-    digest,
-    characters,
-    requests,
-    heldCharacters,
-    window: key.limits.requestsPerSecond === undefined ? [] : window,
-  };
+  const slots = key.limits.requestsPerSecond === undefined ? [] : window;
+  return { ...key, lastUsedAtMs, digest, characters, requests, heldCharacters, window: slots };
 }
 
 /** As it is stored, not as it follows from the reservations: the check compares both. */
@@ -183,13 +176,8 @@ function writeWhole(whole: WholeAccount, draft: HashDraft): void {
   for (const { subject, counts } of whole.windowCounts) draft.set(FIELD.windows(subject), JSON.stringify(counts));
   for (const { table, id, value } of records) setRecord(draft, team.teamId, { table, id }, value);
   for (const one of ended) rows.endPeriod(one);
-  further.push(
-    ...manyWrites(
-      'HSET',
-      OF_TEAM.days,
-      charges.flatMap((charge) => chargeFields(charge).flat()),
-    ),
-  );
+  const days = charges.flatMap((charge) => chargeFields(charge).flat());
+  further.push(...manyWrites('HSET', OF_TEAM.days, days));
   if (period === undefined) return draft.set(FIELD.deleted, JSON.stringify(deletedOf(whole)));
   const ofTeam = chargedIn(charges, period.number);
   const ofTests = ofTeam.ofAllowance === 0 ? {} : { testUsed: ofTeam.ofAllowance, testHeld: 0 };

@@ -8,7 +8,7 @@ import type { Store, StoreOpening } from '../../ports/store.ts';
 import { assertComplete } from '../records/copy-mark.ts';
 import { overRecords } from '../records/over-records.ts';
 import { UsageEvents } from '../records/usage-events.ts';
-import { RowHistory } from '../records/usage-rows.ts';
+import { rowHistory } from '../records/usage-rows.ts';
 import { beginClock, storeClock } from '../records/store-clock.ts';
 import { mayLoadLater } from './function-library.ts';
 import { LedgerTurns } from './ledger-turns.ts';
@@ -98,7 +98,7 @@ async function assembled(
   const { audit, idempotency } = over;
   const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency });
   const teams = redisTeamRegistry(accounts, index, records, erasure);
-  const history = new RowHistory(redisUsage(accounts, index), nowMs, historyDays);
+  const history = rowHistory(redisUsage(accounts, index), nowMs, historyDays);
   const turns = new LedgerTurns(link, (teamId) => accounts.catchUp(teamId));
   const usage = events && new UsageEvents({ teams, history, records, rules: events, nowMs });
   const maintained = { accounts, index, erasure, postbox, records, audit, idempotency, log, retainedDays: historyDays };

@@ -1,5 +1,4 @@
 // What Redis has of usage: charges as numbers (`:days`), and the periods that have ended (`:periods`).
-import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { Team, TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
@@ -24,10 +23,10 @@ export function redisUsage(accounts: TeamAccounts, index: TeamIndex): UsageSourc
     const rows = usageRows(fields, all, ended, groups.link.nowMs(teamId));
     return rows && { ...rows, charges: all.filter(isAsked) };
   };
-  return answeringAll<UsageSource>({
+  return {
     one: (teamId, charges) => read(teamId, charges),
     page: (page, charges) => index.page(page, (teamId) => read(teamId, charges, page)),
-  });
+  };
 }
 
 export async function chargesOf(groups: RedisGroups, teamId: string): Promise<readonly ChargeRow[]> {

@@ -161,13 +161,7 @@ export function openAccount(draft: HashDraft, rows: HashRows): Account | undefin
   const period = readPeriod(draft.get(FIELD.period)!);
   const balance = draft.peek(FIELD.balance);
   const { used, testUsed: allowanceUsed = 0 } = readCounter(draft.peek(FIELD.used), period.number);
-  const counts = {
-    balanceMicro: readBalance(balance).micro,
-    period,
-    used,
-    allowanceUsed,
-    slots: new Slots(),
-  };
+  const counts = { balanceMicro: readBalance(balance).micro, period, used, allowanceUsed, slots: new Slots() };
   const reservations = new Map(fieldsWith(draft.read, FIELD.open('')).map(([id, held]) => [id, readOpen(held)]));
   return (rows.account = new Account(readTeam(text, balance), counts, reservations, rows));
 }

@@ -83,12 +83,8 @@ export function keyText({ record: { status, ...key }, digest, order }: KeyField)
 }
 
 export function readKey(text: string): KeyField {
-  const {
-    digest,
-    order,
-    allowedBits: _bits,
-    ...record
-  } = JSON.parse(text) as Omit<KeyField, 'record'> & StoredKey & { allowedBits?: unknown };
+  type Stored = Omit<KeyField, 'record'> & StoredKey & { readonly allowedBits?: unknown };
+  const { digest, order, allowedBits: _bits, ...record } = JSON.parse(text) as Stored;
   return { record, digest, order };
 }
 

@@ -10,7 +10,7 @@ import type { Store, StoreOpening } from '../../ports/store.ts';
 import { toServe } from '../records/plugin-store.ts';
 import { overRecords } from '../records/over-records.ts';
 import { teamRegistry } from '../records/team-registry.ts';
-import { RowHistory } from '../records/usage-rows.ts';
+import { rowHistory } from '../records/usage-rows.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Janitor } from './janitor.ts';
 import { openDatabase } from './open-database.ts';
@@ -77,7 +77,7 @@ export function wholeFile(database: DatabaseSync, options: SqliteStoreOptions): 
     teams: teamRegistry(teams, over.records, (teamId, choice, by) => erasure.delete(teamId, choice, by)),
     accounts: sqliteWholeAccounts(parts, teams, usage, blobs),
     ...over,
-    history: new RowHistory(usage, () => clock.nowMs(), historyDays),
+    history: rowHistory(usage, () => clock.nowMs(), historyDays),
     ping: () => ping(parts, file),
     close() {
       janitor?.close();

@@ -1,8 +1,7 @@
 // What SQLite has of usage: charges and periods as rows.
 import { nextTurn } from '../../core/turns.ts';
 import type { DayRange } from '../../domain/usage-days.ts';
-import { isUnavailable } from '../../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { answered } from '../../domain/store-unavailable.ts';
 import type { TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
@@ -35,19 +34,19 @@ export class SqliteUsage implements UsageSource {
     [this.#parts, this.#teams] = [parts, teams];
   }
 
-  async one(teamId: string, charges: Charges): Promise<UsageRows | undefined | StoreUnavailable> {
-    const found = await this.#read(() => {
+  async one(teamId: string, charges: Charges): Promise<UsageRows | undefined> {
+    const [found] = await this.#read(() => {
       const row = this.#teams.find(teamId);
       return row === undefined || row.erasure === ERASING ? [] : [row];
     }, charges);
-    return isUnavailable(found) ? found : found[0];
+    return found;
   }
 
-  page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
+  page(page: TeamPage, charges: Charges): Promise<readonly UsageRows[]> {
     return this.#read(() => this.#teams.rows(page, `erasure <> ${ERASING}`), charges);
   }
 
-  async #read(find: () => readonly TeamRow[], charges: Charges): Promise<readonly UsageRows[] | StoreUnavailable> {
+  async #read(find: () => readonly TeamRow[], charges: Charges): Promise<readonly UsageRows[]> {
     const found = await onRows(this.#parts, (nowMs) =>
       find().map((row) => {
         const { no, team, openingMicro } = row;
@@ -56,8 +55,7 @@ export class SqliteUsage implements UsageSource {
         return { no, rows: charges === 'by period' ? { ...rows, ...this.#byPeriod(row, nowMs) } : rows };
       }),
     );
-    if (isUnavailable(found) || charges === 'by period') return isUnavailable(found) ? found : found.map(({ rows }) => rows);
-    return this.#withDays(found, charges);
+    return charges === 'by period' ? answered(found).map(({ rows }) => rows) : this.#withDays(answered(found), charges);
   }
 
   #byPeriod({ no, team: { teamId } }: TeamRow, nowMs: number): Partial<UsageRows> {
@@ -76,17 +74,13 @@ export class SqliteUsage implements UsageSource {
   }
 
   /** With the charges of these days, so many at a time: charges only add to rows, so that each may be read at another moment. */
-  async #withDays(
-    teams: readonly { readonly no: number; readonly rows: UsageRows }[],
-    range: DayRange,
-  ): Promise<readonly UsageRows[] | StoreUnavailable> {
+  async #withDays(teams: readonly { readonly no: number; readonly rows: UsageRows }[], range: DayRange): Promise<readonly UsageRows[]> {
     const all: UsageRows[] = [];
     let left = ROWS_MAX;
     for (const { no, rows } of teams) {
       const charges: ChargeColumns[] = [];
       for (let isWhole = false; !isWhole;) {
-        const some = looked(this.#parts.path, () => this.#charges(no, range, charges.at(-1), left));
-        if (isUnavailable(some)) return some;
+        const some = answered(looked(this.#parts.path, () => this.#charges(no, range, charges.at(-1), left)));
         charges.push(...some);
         isWhole = some.length < left;
         left -= some.length;
