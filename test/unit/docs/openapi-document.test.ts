@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NO_PLUGINS } from '../../../src/config/plugins.ts';
 import { openApiDocument } from '../../../src/docs/openapi-document.ts';
 import type { OpenApiOptions } from '../../../src/docs/openapi-document.ts';
+import { referencePage } from '../../../src/docs/reference-page.ts';
 import { findings } from './openapi-lint.ts';
 import { startRunningGateway } from '../../support/running-gateway.ts';
 import type { RunningGateway } from '../../support/running-gateway.ts';
@@ -49,6 +50,19 @@ describe('the OpenAPI document', () => {
       requestBody: { content: { 'application/json': { examples: { example: { value: { q: 'Hello', target: 'de' } } } } } },
     });
   });
+
+  test.each(['among ours', 'in a document of its own'])(
+    'a route %s has an entry on the page, although its author left the description out, as plain JavaScript lets them',
+    (where) => {
+      const doc = { summary: 'Says <hello>', authenticated: false, answer: { status: 204, description: 'Said.' } } as never;
+      const route = { plugin: 'plain', method: 'GET', path: '/plain', takesBody: false, steps: ['access-log', 'hello'], doc };
+      const document = { title: 'Plain', version: '1', summary: 'Hello.', description: '' };
+      const documents = new Map(where === 'among ours' ? [] : [['plain', document]]);
+      const [page] = referencePage({ ...OPTIONS, pluginApis: { routes: [route], documents, problems: new Map() } }).split('<script>');
+      expect(page).toContain('<a href="#plainGetPlain">Says &lt;hello&gt;</a>');
+      expect(page).not.toContain('undefined');
+    },
+  );
 
   test('the linter finds a planted fault', async () => {
     const document = openApiDocument(OPTIONS) as unknown as {
