@@ -132,6 +132,46 @@ onOneGateway({ config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS }
     for (const text of everything) for (const secret of [TOKEN, OPS, SALES, String(key['key'])]) expect(text).not.toContain(secret);
   });
 
+  test('an entry has the numbers of a plan and the limits of a key under their names, alike on all fronts', async () => {
+    const body = { name: `Limited ${randomBytes(4).toString('hex')}`, plan: 'pro' };
+    const teamId = String((await answered('createTeam', call('POST', '/teams', { body })))['team_id']);
+    const { characters, requests_per_second } = QUOTA_PLAN;
+    const limits = {
+      expires_at: '2099-01-31T19:00:00+01:00',
+      requests_per_second: 5,
+      characters: 100,
+      limits: [
+        { per: 'hour', characters: 5 },
+        { per: 'minute', requests: 3, characters: 9 },
+      ],
+      allowed_addresses: ['10.1.2.3/8', '10.0.0.0/8', '::1'],
+      scopes: ['usage:read', 'translate:text', 'usage:read'],
+    };
+    const made = await answered('createKey', call('POST', `/teams/${teamId}/keys`, { body: { mode: 'live', ...limits } }));
+    const change = (members: object) => answered('updateKey', call('PATCH', `/keys/${String(made['key_id'])}`, { body: members }));
+    await change({ requests_per_second: 7, limits: [{ per: 'day', characters: 50 }], scopes: ['languages:read'] });
+    await change(Object.fromEntries(Object.keys(limits).map((name) => [name, null])));
+    await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { plan: 'prepaid' } }));
+    const first = { expires_at: '2099-01-31T18:00:00Z', characters: 100, allowed_addresses: '10.0.0.0/8 ::1/128' };
+    const before = {
+      requests_per_second: 5,
+      limits: 'requests=3/minute characters=9/minute characters=5/hour',
+      scopes: 'usage:read translate:text',
+    };
+    const after = { requests_per_second: 7, limits: 'characters=50/day', scopes: 'languages:read' };
+    const entries = await auditOf(teamId);
+    expect(entries.map((entry) => [entry['action'], entry['before'], entry['after']])).toEqual([
+      ['updateTeam', expect.objectContaining({ plan: 'pro', characters }), expect.objectContaining({ plan: 'prepaid' })],
+      ['updateKey', { ...first, ...after }, {}],
+      ['updateKey', before, after],
+      ['createKey', {}, { display: made['display'], label: '', mode: 'live', status: 'active', ...first, ...before }],
+      ['createTeam', {}, expect.objectContaining({ name: body.name, plan: 'pro', characters, requests_per_second })],
+    ]);
+    expect(await cli('audit', 'list', '--team', teamId)).toEqual({ entries });
+    const page = (await (await signedIn(OPS)).get(`/console/audit?team=${teamId}`)).body;
+    for (const text of Object.values(before)) expect(page).toContain(String(text));
+  });
+
   test('credit is deducted only with a reason, at most what is left, each refused in one clear line', async () => {
     const teamId = await makeTeam();
     const refused = async (body: object): Promise<string> =>
