@@ -222,7 +222,7 @@ function leaveOut(value: FileMembers, faults: readonly Fault[]): void {
 
 function renumbered(line: string, before: Lists, now: Lists): string {
   return line.replace(
-    /(^|: )(forward|plugins|admin\.tokens)\.(\d+)/,
+    /(^|: | of )(forward|plugins|admin\.tokens)\.(\d+)/g,
     (_line, start: string, name: string, index: string) =>
       `${start}${name}.${before.get(name)?.indexOf(now.get(name)?.[Number(index)]) ?? index}`,
   );

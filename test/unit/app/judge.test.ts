@@ -113,12 +113,14 @@ test('wrong or shared names, roles and tokens of operators are reported together
     { name: 'two words', token, role: 'write' },
     { token, role: 'read' },
     { name: 'weak', token: 'short', role: 'read' },
+    { name: 'Weak', token: 'y'.repeat(32), role: 'read' },
   ];
   expect((await faults({ admin: { tokens: others } })).toSorted()).toEqual([
     expect.stringMatching(/^admin\.tokens\.0\.name: "two words" is not a name of 1 to 40 letters/),
     expect.stringMatching(/^admin\.tokens\.0\.role: "write" is not one of manage, read/),
     expect.stringMatching(/^admin\.tokens\.1\.name: is missing/),
     expect.stringMatching(/^admin\.tokens\.2\.token: is too weak/),
+    'admin.tokens.3.name: "Weak" is also the name of admin.tokens.2; give each operator a different one',
   ]);
   expect(await faults({ admin: {} })).toEqual(['admin: has no token; give it a token, or tokens, or oidc, or leave it out']);
 });
