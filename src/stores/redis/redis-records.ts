@@ -1,6 +1,6 @@
 // The record space in Redis: a hash for each table of a group, a sorted set for each index. A change reads, decides, and writes if what it
 // depends on is still so. What admissions read of tags and keys is in the team's own hash.
-import { answeringAll } from '../../domain/store-unavailable.ts';
+import { answered, answeringAll } from '../../domain/store-unavailable.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import { keySubject, tagSubject } from '../../domain/window-limits.ts';
 import type { DecideChange, GroupChange, GroupHead, KeyWrite } from '../../ports/record-space.ts';
@@ -11,16 +11,25 @@ import type { RedisGroups } from './redis-groups.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
 import { InTurn } from './in-turn.ts';
 import { HashRows } from './team-accounts.ts';
+import type { TeamAccounts } from './team-accounts.ts';
 import { FIELD, fieldKey, fieldsWith, keyText, readKey, readPeriod, readTagUses, readTeam, tagUsesText } from './team-fields.ts';
 import type { TeamIndex } from './team-index.ts';
 
-export function redisRecords(groups: RedisGroups, blobs: RedisBlobs, index: TeamIndex): RecordSpace {
+export function redisRecords(accounts: TeamAccounts, blobs: RedisBlobs, index: TeamIndex): RecordSpace {
+  const { groups } = accounts;
   const { link } = groups;
   const changes = new InTurn();
+
+  /** What is used of a tag is not what a lease that has ended held. */
+  const endLeases = async (group: string): Promise<void> => {
+    const lease = await link.ask((redis) => redis.hget(groupKey(group), FIELD.lease));
+    if (Number(lease ?? Infinity) <= (await link.time(group))) answered(await accounts.catchUp(group));
+  };
 
   /** All at one moment. A team that is being deleted has no records. */
   const draftOf = async (group: string, names: readonly RecordName[], keyId?: string): Promise<HashDraft> => {
     const fields = names.map((name) => fieldOf(group, name));
+    if (names.some(({ table }) => table === 'tag_uses')) await endLeases(group);
     if (group === SHARED_RECORDS) return new HashDraft(await groups.fields(group, fields));
     const ofKey = keyId === undefined ? [] : [FIELD.key(keyId), FIELD.usedBy(keyId), FIELD.keys];
     const read = await groups.fields(group, [...new Set([FIELD.team, FIELD.period, ...ofKey, ...fields])]);
@@ -33,6 +42,7 @@ export function redisRecords(groups: RedisGroups, blobs: RedisBlobs, index: Team
       return names.map((name) => recordIn(draft, group, name));
     },
     async list(group, table) {
+      if (table === 'tag_uses') await endLeases(group);
       return isOfHash(group, table) ? tagTable(groups, group, table, await groups.hash(group)) : groups.hash(group, tableOf(table));
     },
     page(group, { index: name, from, below, limit }) {

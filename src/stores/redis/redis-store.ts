@@ -83,7 +83,8 @@ async function assembled(
   const postbox: Postbox = new Postbox(link, () => ({ records, audit }));
   const groups = new RedisGroups(link, postbox);
   const index = new TeamIndex(link);
-  const records = redisRecords(groups, blobs, index);
+  const accounts = new TeamAccounts(groups);
+  const records = redisRecords(accounts, blobs, index);
   const clock = given ?? {
     nowMs,
     step: () => clocks.step(),
@@ -93,7 +94,6 @@ async function assembled(
   };
   await beginClock(records, clock, log);
   if (!whole) await assertComplete(records, link.shown);
-  const accounts = new TeamAccounts(groups);
   const over = overRecords(records, nowMs, historyDays);
   const { audit, idempotency } = over;
   const erasure = new RedisTeamErasure({ accounts, index, audit, postbox, records, idempotency });

@@ -17,15 +17,8 @@ import type { SqliteUsage } from './sqlite-usage.ts';
 const REPLACED = ['keys', 'key_accounts', 'usage', 'periods', 'operations', 'records'] as const;
 const CLEARED = [...REPLACED, 'teams', 'accounts', 'blobs', 'pieces'] as const;
 
-const NOTHING = {
-  usedCharacters: 0,
-  heldCharacters: 0,
-  allowanceUsed: 0,
-  allowanceHeld: 0,
-  balanceMicro: 0,
-  heldMicro: 0,
-  openReservations: 0,
-};
+const NO_CHARACTERS = { usedCharacters: 0, heldCharacters: 0, allowanceUsed: 0, allowanceHeld: 0 };
+const NOTHING = { ...NO_CHARACTERS, balanceMicro: 0, heldMicro: 0, openReservations: 0 };
 
 export function sqliteWholeAccounts(parts: SqliteParts, teams: SqliteTeams, usage: SqliteUsage, blobs: SqliteBlobs): WholeAccounts {
   const { accounts, sql } = parts;

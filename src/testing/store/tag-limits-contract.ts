@@ -77,6 +77,12 @@ export function tagLimitsContract(it: AddStoreCase, subject: Subject): void {
     expect((await found(team)).use.characters).toBe(50);
   });
 
+  it.team('what a lease that has ended held of a tag is not shown as used', async (team) => {
+    await set(team, { characters: 50 });
+    await play(subject, team.with(TAG), 'hold lost 7 for 500; wait 500');
+    expect((await found(team)).use.characters).toBe(0);
+  });
+
   it.team('a tag that gets settings again has none of what its requests held before', async (team) => {
     const acme = team.with(TAG);
     await set(team, { characters: 100 });
