@@ -44,7 +44,7 @@ export function requestMetrics(metrics: Metrics, engines: readonly string[]) {
     check: ({ kind }: CheckedCaller): void => void admissions[kind].count++,
     keyLookup: (result: KeyLookup): void => void lookups[result].count++,
     shed: (reason: ShedReason): void => void sheds[reason].count++,
-    settlement(verdict: Verdict, result: SettlementResult): void {
+    settlement: (verdict: Verdict, result: SettlementResult): void => {
       settlements[verdict][result].count++;
       openReservations--;
     },
