@@ -3,9 +3,7 @@ import type { Conclude, Exchange, InFlight } from './exchange.ts';
 import { CLIENT_CLOSED, LATER, NO_HEADERS } from './outcome.ts';
 import type { Outcome, Refusal, Reply, StepResult, StreamReply } from './outcome.ts';
 import { refuse } from './problem.ts';
-import type { CallerStep, Step } from './step.ts';
-
-type Hook = 'enter' | 'foresee' | 'longBody';
+import type { Step } from './step.ts';
 
 /** Called for every bug that surfaced as a throw; the caller only ever sees `internal_error`. */
 export type BugReport = (x: Exchange, where: string, error: unknown) => void;
@@ -24,7 +22,12 @@ export class Pipeline {
   longBody(x: Exchange): void {
     const step = x.route.forLongBody;
     if (step === undefined || x.waiting || x.stage !== 'arriving') return;
-    const result = this.#called(x, step, 'longBody');
+    let result;
+    try {
+      result = step.longBody!(x);
+    } catch (error) {
+      result = this.bug(x, step.name, error);
+    }
     if (result !== undefined) this.#stop(x, step, result);
   }
 
@@ -33,18 +36,20 @@ export class Pipeline {
    * it ends synchronously, `x.outcome` is set afterwards.
    */
   advance(x: Exchange): void {
-    const { steps, headCount, entryAt, foreseeing, entering } = x.route;
+    const { steps, headCount, entryAt, entering } = x.route;
     if (x.stage !== 'entered') {
       const isWhole = x.stage === 'whole';
       if (!this.#drive(x, headCount) || (isWhole && !this.#drive(x, entryAt))) return;
-      // Whether a later step can only end the chain.
-      const foreseen = foreseeing && this.#called(x, foreseeing, 'foresee');
-      if (foreseen !== undefined) return this.#finish(x, foreseen as Outcome);
-      if (!isWhole) return;
+      if (this.#foreseen(x) || !isWhole) return;
       x.stage = 'entered';
       for (const step of entering) {
-        const outcome = this.#called(x, step, 'enter');
-        if (outcome !== undefined) return this.#finish(x, outcome as Outcome);
+        let outcome;
+        try {
+          outcome = step.enter!(x);
+        } catch (error) {
+          outcome = this.bug(x, step.name, error);
+        }
+        if (outcome !== undefined) return this.#finish(x, outcome);
       }
     }
     if (this.#drive(x, steps.length)) {
@@ -57,13 +62,19 @@ export class Pipeline {
     if (x.outcome === undefined) this.#finish(x, outcome);
   }
 
-  /** What a step that has this hook makes of the request. */
-  #called(x: Exchange, step: Pick<CallerStep, 'name' | Hook>, hook: Hook): StepResult | Promise<StepResult> {
+  /** Whether the chain has ended, because a later step can only end it. */
+  #foreseen(x: Exchange): boolean {
+    const step = x.route.foreseeing;
+    if (step === undefined) return false;
+    let outcome;
     try {
-      return step[hook]!(x);
+      outcome = step.foresee!(x);
     } catch (error) {
-      return this.bug(x, step.name, error);
+      outcome = this.bug(x, step.name, error);
     }
+    if (outcome === undefined) return false;
+    this.#finish(x, outcome);
+    return true;
   }
 
   /** Runs the steps before `until`. Returns false if the chain has ended or is waiting. */
