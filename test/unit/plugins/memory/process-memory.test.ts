@@ -45,3 +45,11 @@ test('dropping a team, or what is old, pauses now and then and leaves the rest, 
   memory.clear();
   expect([memory.texts, memory.bytes]).toEqual([0, 0]);
 });
+
+test('dropping looks through what is in the cache, and not through all that ever was', async () => {
+  const memory = new ProcessMemory({ bytesMax: 2 ** 14, ageMaxMs: AGE_MAX_MS });
+  for (let i = 0; i < 30_000; i++) memory.set(`k${i}`, made('x'));
+  let pauses = 0;
+  await memory.dropTeam('T', () => Promise.resolve(void pauses++));
+  expect([memory.texts, pauses]).toEqual([0, 0]);
+});
