@@ -84,7 +84,7 @@ export function periodRefusal(subjects: readonly LimitedSubject[], characters: n
   return undefined;
 }
 
-/** Takes a slot of each rate, and counts a request that is admitted this far in windows, with what it reserves. Returns the tickets with which characters come back. */
+/** Takes a slot of each rate, and counts the request and what it reserves in windows. Returns the tickets by which that comes back. */
 export function takePlace(subjects: readonly LimitedSubject[], characters: number, nowMs: number): WindowTickets | undefined {
   let tickets: Partial<Record<WindowSubject, number>> | undefined;
   for (const { name, rate, slots, windows, counts } of subjects) {

@@ -34,8 +34,8 @@ export function overRecords(records: RecordSpace, nowMs: () => number | undefine
 }
 
 /**
- * Removes a deleted team's events, but for those without names, what gateways have noticed of it, and answers to requests that name it; strips
- * names from its audit. Called once the team does not exist, and again after an interruption.
+ * Removes a deleted team's events, but for those without names, what gateways have noticed of it, and answers to requests that name it;
+ * strips names from its audit. Called once the team does not exist, and again after an interruption.
  */
 export function forgetTeam(
   teamId: string,

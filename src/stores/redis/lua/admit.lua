@@ -49,8 +49,8 @@ local function refused_caller(op, key, tag, now)
   end
 end
 
--- Whose limits a request is judged by, in this order: the team's, the key's, the tag's. `in_period` is what is used of `characters`,
--- the tag's once its windows are opened. A tag with settings is counted in windows without limits too, because its characters in the period come back by the same tickets.
+-- Whose limits a request is judged by: the team's, the key's, the tag's. `in_period` is what is used of `characters`, a tag's once its
+-- windows are opened. Without limits by them it is counted in windows too: by the same tickets characters come back to its period.
 local function subjects_of(team_key, op, team, key, use, tag)
   local slots, of_team, of_key = team_key .. ':slots:team', team.limits, key.limits
   local subjects = { { name = 'team', slots = slots, rate = of_team.requestsPerSecond, windows = of_team.windows } }

@@ -3,8 +3,8 @@
 -- (function-library.ts).
 
 -- KEYS: the teams' hashes. The call: { deadline, clock?, correction?, teams = { { operation, … }, … } }, an operation being an admission
--- (admit.lua), a commit { commit = id, characters? } or a release { release = id }; and the bounds of windows (windows.lua). What is overdue does
--- nothing. An answer is its `kind`, or an object if there is more to it.
+-- (admit.lua), a commit { commit = id, characters? } or a release { release = id }; and the bounds of windows (windows.lua). What is
+-- overdue does nothing. An answer is its `kind`, or an object if there is more to it.
 local function turn(keys, args)
   call, format, floor, max, min = redis.call, string.format, math.floor, math.max, math.min
   local asked, bounds = cjson.decode(args[1]), decode(args[2])
