@@ -167,8 +167,10 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
 }
 
 /** `undefined` without forward routes, so that http-proxy-3 is not loaded. */
-async function openUpstream({ forward }: Config): Promise<ProxyUpstream | undefined> {
-  return forward.length === 0 ? undefined : (await import('../forward/upstream.ts')).openProxyUpstream();
+async function openUpstream({ forward, engines }: Config): Promise<ProxyUpstream | undefined> {
+  if (forward.length === 0) return undefined;
+  const { openProxyUpstream } = await import('../forward/upstream.ts');
+  return openProxyUpstream({ keepAlive: engines.every(({ keep_alive: isKept }) => isKept) });
 }
 
 /** Several times within the minute for which a record counts as running. */

@@ -65,10 +65,8 @@ export const NO_CALLER: Sink = {
 export interface Incoming {
   /** The length in bytes; `undefined` if unknown in advance. */
   readonly bytes: number | undefined;
-  /** Paused until a step reads it. */
+  /** Paused until a step reads it. Emits `overdue` if it was not read in time, although its caller was fast enough. */
   readonly stream: Readable;
-  /** Called if the step has not read it in time, although its caller was fast enough. */
-  onOverdue: (() => void) | undefined;
 }
 
 /** A request and its response as node:http has them, for what passes them on. */

@@ -42,7 +42,7 @@ const VALUE_CHARACTERS_MAX = 128;
  * What an answer's `X-Request-Id` says: `ours` was sent, `foreign` has the form of our ids and is
  * another request's, `own` is the server's and says nothing.
  */
-type AnsweredId = 'ours' | 'foreign' | 'own';
+export type AnsweredId = 'ours' | 'foreign' | 'own';
 
 /** The id of a request's work `number`, from 2 on; the first has the request's own id. */
 export function laterWorkId(requestId: string, number: number): string {

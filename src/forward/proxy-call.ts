@@ -1,7 +1,8 @@
 // One attempt at an upstream: watches how http-proxy-3 sends the request, and judges the answer.
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Cancellation, NodeMessages } from '../core/exchange.ts';
 import { answeredId } from '../domain/ulid.ts';
+import type { AnsweredId } from '../domain/ulid.ts';
 import type { UpstreamAnswer, UpstreamRequest, UpstreamResult } from './upstream.ts';
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
@@ -19,6 +20,7 @@ const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 export class ProxyCall {
   readonly #request: UpstreamRequest;
+  readonly #onAnswer: (hasOurId: boolean) => void;
   readonly #resolve: (result: UpstreamResult) => void;
   readonly #total: NodeJS.Timeout | undefined;
   /** Runs only while the upstream is waited for. */
@@ -34,8 +36,14 @@ export class ProxyCall {
   #upstream: ClientRequest | undefined = undefined;
   #answer: IncomingMessage | undefined = undefined;
 
-  constructor(request: UpstreamRequest, cancellation: Cancellation, resolve: (result: UpstreamResult) => void) {
+  constructor(
+    request: UpstreamRequest,
+    cancellation: Cancellation,
+    onAnswer: (hasOurId: boolean) => void,
+    resolve: (result: UpstreamResult) => void,
+  ) {
     this.#request = request;
+    this.#onAnswer = onAnswer;
     this.#resolve = resolve;
     this.#total = request.totalMs === undefined ? undefined : setTimeout(() => this.#expire(), request.totalMs);
     cancellation.onCancel(() => this.#fail('cancelled'));
@@ -48,8 +56,12 @@ export class ProxyCall {
       messages.request.url = target;
       messages.request.headers = framed(this.#request);
       if (body !== undefined) {
-        body.onOverdue = () => this.#fail('timeout');
-        body.stream.on('data', this.#onPiece).on('pause', this.#onFull).on('resume', this.#onDrained).once('end', this.#onSent);
+        body.stream
+          .once('overdue', this.#onOverdue)
+          .on('data', this.#onPiece)
+          .on('pause', this.#onFull)
+          .on('resume', this.#onDrained)
+          .once('end', this.#onSent);
       }
       web(messages);
       if (body === undefined) this.#onSent();
@@ -68,8 +80,10 @@ export class ProxyCall {
     if (this.#over) return void upstream.destroy();
     // Without an answer or an error, if the upstream has switched protocols.
     upstream.once('close', () => void (this.#answer ?? this.#fail('reset')));
-    upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refusesIdIn(rawHeaders)));
+    upstream.on('information', ({ headers }) => void (this.#over || this.#refusesIdIn(headers)));
   }
+
+  readonly #onOverdue = (): void => this.#fail('timeout');
 
   readonly #onPiece = (bytes: Uint8Array): void => {
     this.#sentBytes += bytes.byteLength;
@@ -98,8 +112,12 @@ export class ProxyCall {
   #letGo(): void {
     const { body } = this.#request;
     if (body === undefined) return;
-    body.onOverdue = undefined;
-    body.stream.off('data', this.#onPiece).off('pause', this.#onFull).off('resume', this.#onDrained).off('end', this.#onSent);
+    body.stream
+      .off('overdue', this.#onOverdue)
+      .off('data', this.#onPiece)
+      .off('pause', this.#onFull)
+      .off('resume', this.#onDrained)
+      .off('end', this.#onSent);
   }
 
   /** The head of the upstream's answer has arrived. */
@@ -109,11 +127,15 @@ export class ProxyCall {
     message.pause();
     // A slow caller pauses the answer: that is no silence.
     message.on('data', this.#watch).on('resume', this.#watch).on('pause', this.#rest);
-    message.on('end', () => !message.destroyed && this.#refusesIdIn(message.rawTrailers) && this.#breakOff());
+    message.on('end', () => !message.destroyed && this.#refusesIdIn(message.trailers) && this.#breakOff());
     // A truncated answer emits `error`; without a listener it would end the process.
     message.on('error', () => undefined).on('close', () => this.#answerOver());
     if (this.#over) return void message.destroy();
-    if (this.#refusesIdIn(message.rawHeaders)) return;
+    const hasOurId = this.#idIn(headers) === 'ours';
+    this.#onAnswer(hasOurId);
+    if (this.#refusesIdIn(headers)) return;
+    // On a connection that was used before, it may be another request's.
+    if (!hasOurId && this.#upstream?.reusedSocket === true) return this.#fail('foreign_id');
     const bytes = lengthOf(message);
     // Without a length or chunking, a truncated body looks complete.
     if (bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
@@ -125,20 +147,19 @@ export class ProxyCall {
 
   /** Once all that came with the head is parsed, which may be its trailers. */
   #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
-    queueMicrotask(() => this.#over || this.#refusesIdIn(message.rawTrailers) || this.#succeed(answer));
+    queueMicrotask(() => this.#over || this.#refusesIdIn(message.trailers) || this.#succeed(answer));
   }
 
   /** Ends call and connection if an answer, interim or final, has another request's id. */
-  #refusesIdIn(fields: readonly string[]): boolean {
-    if (!this.#request.route.check_ids || !this.#hasForeignIdIn(fields)) return false;
+  #refusesIdIn(fields: IncomingHttpHeaders): boolean {
+    if (!this.#request.route.check_ids || this.#idIn(fields) !== 'foreign') return false;
     this.#fail('foreign_id');
     return true;
   }
 
-  /** If there are several ids, any foreign one decides; the server's own say nothing. */
-  #hasForeignIdIn(fields: readonly string[]): boolean {
-    const sent = this.#request.headers[ID_FIELD] ?? '';
-    return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === ID_FIELD && answeredId(fields[i + 1]!, sent) === 'foreign');
+  /** Of several ids, which Node lists in one value, any foreign one decides, and the server's own say nothing. */
+  #idIn(fields: IncomingHttpHeaders): AnsweredId {
+    return answeredId(String(fields[ID_FIELD] ?? ''), this.#request.headers[ID_FIELD] ?? '');
   }
 
   #answerOver(): void {

@@ -1,6 +1,6 @@
 // The upstream of forward routes: agents, and a call per attempt. http-proxy-3's only importer.
 import { Agent as HttpAgent } from 'node:http';
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { AgentOptions, ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
@@ -46,36 +46,57 @@ export interface UpstreamAnswer {
 /** What forwards requests. */
 export type ProxyUpstream = ReturnType<typeof openProxyUpstream>;
 
-export function openProxyUpstream() {
+/** The last attempt for a request. Not by a `WeakMap`: V8 gives up what is in one in a full collection only, which costs a tenth more. */
+const CALL = Symbol('call');
+interface Forwarded extends IncomingMessage {
+  [CALL]?: ProxyCall;
+}
+
+/** What is known of a target. Origins are configured, and parsed once: the library would do it for each request. */
+interface Target {
+  readonly url: URL;
+  /** Whether each answer so far had the id of its request. */
+  repeatsIds: boolean | undefined;
+}
+
+/** A connection is closed after so long: a request with a body is sent once, and must not meet one that its server is about to close. */
+const REST_MS = 1000;
+
+/** `keepAlive: false` opens a connection for each request. */
+export function openProxyUpstream({ keepAlive }: { readonly keepAlive: boolean }) {
   // It selects fetch, which propagates no aborts and labels decoded bodies as encoded.
   delete process.env['FORCE_FETCH_PATH'];
   // `toProxy` leaves the target unchanged; otherwise the library would resolve and escape it again.
   const proxy = createProxyServer({ selfHandleResponse: true, toProxy: true });
-  /** The last attempt for each request. */
-  const calls = new WeakMap<IncomingMessage, ProxyCall>();
-  proxy.on('proxyReq', (upstream: ClientRequest, request: IncomingMessage) => calls.get(request)!.sending(upstream));
-  proxy.on('proxyRes', (message: IncomingMessage, request: IncomingMessage) => calls.get(request)!.answered(message));
-  // Our own, because Node's may use a proxy from the environment. Each call has a connection of its own: on a shared one, a late or
-  // second answer, or the rest of a body that a server has not read, would become another caller's.
-  const agents = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() } as const;
-  /** Origins are configured. They are parsed once: the library would do it for each request. */
-  const targets = new Map<string, URL>();
+  proxy.on('proxyReq', (upstream: ClientRequest, request: Forwarded) => request[CALL]!.sending(upstream));
+  proxy.on('proxyRes', (message: IncomingMessage, request: Forwarded) => request[CALL]!.answered(message));
+  // Our own, because Node's may use a proxy from the environment.
+  const agentsOf = (options: AgentOptions) => ({ 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) }) as const;
+  const [single, shared] = [agentsOf({}), agentsOf({ keepAlive: true, timeout: REST_MS })];
+  const targets = new Map<string, Target>();
+  const targetOf = (origin: string): Target => {
+    const target = targets.get(origin) ?? { url: new URL(origin), repeatsIds: undefined };
+    targets.set(origin, target);
+    return target;
+  };
   return {
     /** Never rejects. Answers after the whole request was sent, unless the status is a failure. */
     call: (request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult> =>
       new Promise((resolve) => {
-        const { origin } = request.route;
-        const target = targets.get(origin) ?? new URL(origin);
-        targets.set(origin, target);
-        const call = new ProxyCall(request, cancellation, resolve);
+        const target = targetOf(request.route.origin);
+        // On a connection that is used again, a late or second answer, or one to the rest of a body that the server has not read, would
+        // be another caller's, if ids did not show whose it is. A server that once leaves one out may do so again.
+        const sees = (hasOurId: boolean): boolean => (target.repeatsIds = hasOurId && target.repeatsIds !== false);
+        const isShared = keepAlive && request.route.check_ids && target.repeatsIds === true;
+        const agent = (isShared ? shared : single)[target.url.protocol as keyof typeof single];
+        const call = new ProxyCall(request, cancellation, sees, resolve);
         call.start((messages) => {
-          calls.set(messages.request, call);
-          const agent = agents[target.protocol as keyof typeof agents];
-          proxy.web(messages.request, messages.response, { target, agent }, (error) => call.failed(error));
+          (messages.request as Forwarded)[CALL] = call;
+          proxy.web(messages.request, messages.response, { target: target.url, agent }, (error) => call.failed(error));
         });
       }),
     close(): void {
-      for (const agent of Object.values(agents)) agent.destroy();
+      for (const agent of [...Object.values(single), ...Object.values(shared)]) agent.destroy();
     },
   };
 }

@@ -11,7 +11,6 @@ const SECOND_BYTES = 65_536;
 export class IncomingBody implements Incoming {
   readonly bytes: number | undefined;
   readonly stream: Readable;
-  onOverdue: (() => void) | undefined = undefined;
   readonly #onSilent: () => void;
   #silence: NodeJS.Timeout | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -45,7 +44,6 @@ export class IncomingBody implements Incoming {
     this.#rest();
     clearTimeout(this.#deadline);
     this.stream.off('resume', this.#listen).off('pause', this.#rest).off('data', this.#received);
-    this.onOverdue = undefined;
   }
 
   readonly #listen = (): void => {
@@ -67,9 +65,8 @@ export class IncomingBody implements Incoming {
     const more = seconds - this.#grantedSeconds;
     this.#grantedSeconds = seconds;
     if (more > 0.001) this.#deadline = setTimeout(() => this.#expire(), more * 1000);
-    // Its caller is not the slow side.
-    else if (this.stream.isPaused() && this.onOverdue !== undefined) this.onOverdue();
-    else this.#onSilent();
+    // Unless its caller is not the slow side, and somebody knows what to do then.
+    else if (!this.stream.isPaused() || !this.stream.emit('overdue')) this.#onSilent();
   }
 }
 

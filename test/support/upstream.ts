@@ -1,4 +1,4 @@
-// An upstream for forward routes: does what the path says, and records every request.
+// An upstream for forward routes: does what the path says, repeats ids, so that its connections are used again, and records every request.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -60,6 +60,8 @@ export async function startUpstream(): Promise<TestUpstream> {
     const fields = request.rawHeaders.flatMap((name, i, all) => (i % 2 === 0 ? [[name, all[i + 1]!] as const] : []));
     const entry: SeenRequest = { method, target: url, fields, headers: request.headers };
     seen.push(entry);
+    const { 'x-request-id': id } = request.headers;
+    if (id !== undefined) response.setHeader('X-Request-Id', id);
     const words = url.split('?')[0]!.split('/').slice(3);
     const [verb = '', argument = '0'] = words.length === 0 ? ['voices'] : words;
     const act = (): void => answer(verb, Number(argument), { request, response, entry, held, flaked });

@@ -2,7 +2,7 @@
 import { createServer, get as getOver } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -36,9 +36,9 @@ async function arrived(): Promise<{ readonly request: IncomingMessage; readonly 
 }
 
 /** `get`: the status and the whole body, or the failure; `broken` in the middle of an answer. */
-async function scene(secured?: RawEngine) {
+async function scene({ secured, keepAlive = true }: { readonly secured?: RawEngine; readonly keepAlive?: boolean } = {}) {
   const target = secured ?? (await new RawEngine().listen());
-  const upstream = openProxyUpstream();
+  const upstream = openProxyUpstream({ keepAlive });
   open.push(target, upstream);
   let calls = 0;
   const get = async (path: string, checkIds = true): Promise<string> => {
@@ -104,12 +104,65 @@ describe('an answer', () => {
     await target.until(() => target.open === 0);
   });
 
-  test('that comes twice, or late, is no other request’s: each has a connection of its own', async () => {
+  test('that comes twice, or late, is no other request’s where ids are not repeated: each has a connection of its own', async () => {
     const { target, get } = await scene();
     target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)) + lengthAnswer('twice'));
     expect([await get('/a'), await get('/b')]).toEqual(['200 /a', '200 /b']);
     expect(target.connections.map(({ requests }) => requests)).toEqual([1, 1]);
   });
+});
+
+describe('a target that repeats ids', () => {
+  const withId = (connection: RawConnection, id = idOf(connection)): string => lengthAnswer(pathOf(connection), `X-Request-Id: ${id}\r\n`);
+
+  test('gets one request after the other on a connection', async () => {
+    const { target, get } = await scene();
+    target.respond = (connection) => void connection.socket.write(withId(connection));
+    // The first shows that it repeats them.
+    for (const path of ['/a', '/b', '/c', '/d']) expect(await get(path)).toBe(`200 ${path}`);
+    expect(target.connections.map(({ requests }) => requests)).toEqual([1, 3]);
+  });
+
+  test.each([
+    ['ids are not checked', false, true],
+    ['connections are not to be kept', true, false],
+  ])('does not if %s', async (_why, checkIds, keepAlive) => {
+    const { target, get } = await scene({ keepAlive });
+    target.respond = (connection) => void connection.socket.write(withId(connection));
+    for (const path of ['/a', '/b', '/c']) expect(await get(path, checkIds)).toBe(`200 ${path}`);
+    expect(target.connections.map(({ requests }) => requests)).toEqual([1, 1, 1]);
+  });
+
+  test('and then leaves one out is refused where that may be another’s answer, and has a connection for each from then on', async () => {
+    const { target, get } = await scene();
+    target.respond = (connection) => void connection.socket.write(withId(connection));
+    for (const path of ['/a', '/b']) expect(await get(path)).toBe(`200 ${path}`);
+    target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
+    expect(await get('/c')).toBe('foreign_id');
+    target.respond = (connection) => void connection.socket.write(withId(connection));
+    for (const path of ['/d', '/e']) expect(await get(path)).toBe(`200 ${path}`);
+    expect(target.connections.map(({ requests }) => requests)).toEqual([1, 2, 1, 1]);
+  });
+
+  test.each([
+    ['at once', (socket: Socket, late: string) => socket.write(late)],
+    ['while it rests', (socket: Socket, late: string) => void setImmediate(() => socket.write(late))],
+    ['before the next', (socket: Socket, late: string) => void (lateOn = { socket, late })],
+  ])('and answers twice, %s, gives nobody the second answer', async (_when, again) => {
+    const { target, get } = await scene();
+    target.respond = (connection) => {
+      if (lateOn?.socket === connection.socket) connection.socket.write(lateOn.late);
+      connection.socket.write(withId(connection));
+      again(connection.socket, withId(connection));
+    };
+    const results: string[] = [];
+    for (const path of ['/a', '/b', '/c', '/d', '/e']) results.push(`${path}: ${await get(path)}`);
+    for (const result of results) expect(result).toMatch(/^(\/.): (?:200 \1|foreign_id|reset)$/);
+    expect(results.filter((result) => result.includes('200')).length).toBeGreaterThan(1);
+  });
+
+  let lateOn: { readonly socket: Socket; readonly late: string } | undefined;
+  afterEach(() => void (lateOn = undefined));
 });
 
 describe('a target', () => {
@@ -135,7 +188,9 @@ describe('a target', () => {
     const { certFile, keyFile } = await makeCertificate(folder, 'target.test', 'DNS:localhost');
     const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
     rmSync(folder, { recursive: true });
-    const { target, get } = await scene(await new RawEngine(createTlsServer({ key, cert })).listen('127.0.0.1', 'secureConnection'));
+    const { target, get } = await scene({
+      secured: await new RawEngine(createTlsServer({ key, cert })).listen('127.0.0.1', 'secureConnection'),
+    });
     target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
     expect(await get('/a')).toBe('reset');
     const usual = getCACertificates('default');
