@@ -146,12 +146,12 @@ function concluded(_x: Exchange, { work, result, startedAtMs }: DoneWork): Outco
 function answerOf({ x, order, by }: Work, translations: Translations): Outcome {
   if ('problem' in translations) return translations;
   const { languages } = by.offers.current.any;
-  // The engine's code, if it is one that we list; otherwise the one that the caller gave.
-  const shown = translations.map(({ text, detectedSourceLanguage }) => ({
-    detected_source_language: languages.base(detectedSourceLanguage) ?? order.options.sourceLang,
-    text,
-  }));
-  return json(JSON.stringify({ translations: shown, billed_characters: x.need(requestStatsSlot).characters }));
+  const shown = translations.map(({ text, detectedSourceLanguage }) => {
+    // The engine's code, if it is one that we list; otherwise the one that the caller gave.
+    const language = languages.base(detectedSourceLanguage) ?? order.options.sourceLang;
+    return `{${language === undefined ? '' : `"detected_source_language":"${language}",`}"text":${JSON.stringify(text)}}`;
+  });
+  return json(`{"translations":[${shown.join(',')}],"billed_characters":${x.need(requestStatsSlot).characters}}`);
 }
 
 /** For plugins' steps: they await a promise, make an answer of it, and may have several works. */
