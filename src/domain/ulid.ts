@@ -59,7 +59,9 @@ export function furtherCallId(requestId: string, attempt: 1 | 2, number: number)
  * any foreign id decides.
  */
 export function answeredId(value: string, sent: string): AnsweredId {
-  if (value.length > VALUE_CHARACTERS_MAX) return 'own';
+  if (value === '' || value.length > VALUE_CHARACTERS_MAX) return 'own';
+  // As nearly every engine has it that repeats ids.
+  if (value === sent) return 'ours';
   let found: AnsweredId = 'own';
   for (const item of value.split(',')) {
     const id = item.trim();

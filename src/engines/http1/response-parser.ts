@@ -254,7 +254,7 @@ export class ResponseParser {
 
   /** Among several fields, any foreign one decides, and the server's own say nothing. */
   #takeId(value: string): void {
-    const found = value === this.#id && value !== '' ? 'ours' : answeredId(value, this.#id);
+    const found = answeredId(value, this.#id);
     if (found === 'foreign') this.#echo = 'foreign';
     else if (found === 'ours' && this.#echo === 'none') this.#echo = 'ours';
   }
