@@ -52,8 +52,8 @@ interface Forwarded extends IncomingMessage {
   [CALL]?: ProxyCall;
 }
 
-/** What is known of a target. Origins are configured, and parsed once: the library would do it for each request. */
-interface Target {
+/** What is known of a target. Its URL is parsed once: the library would do it for each request. */
+interface ForwardTarget {
   readonly url: URL;
   /** Whether each answer so far had the id of its request. */
   repeatsIds: boolean | undefined;
@@ -73,17 +73,17 @@ export function openProxyUpstream({ keepAlive }: { readonly keepAlive: boolean }
   // Our own, because Node's may use a proxy from the environment.
   const agentsOf = (options: AgentOptions) => ({ 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) }) as const;
   const [single, shared] = [agentsOf({}), agentsOf({ keepAlive: true, timeout: REST_MS })];
-  const targets = new Map<string, Target>();
-  const targetOf = (origin: string): Target => {
-    const target = targets.get(origin) ?? { url: new URL(origin), repeatsIds: undefined };
-    targets.set(origin, target);
+  const origins = new Map<string, ForwardTarget>();
+  const originOf = (origin: string): ForwardTarget => {
+    const target = origins.get(origin) ?? { url: new URL(origin), repeatsIds: undefined };
+    origins.set(origin, target);
     return target;
   };
   return {
     /** Never rejects. Answers after the whole request was sent, unless the status is a failure. */
     call: (request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult> =>
       new Promise((resolve) => {
-        const target = targetOf(request.route.origin);
+        const target = originOf(request.route.origin);
         // On a connection that is used again, a late or second answer, or one to the rest of a body that the server has not read, would
         // be another caller's, if ids did not show whose it is. A server that once leaves one out may do so again.
         const sees = (hasOurId: boolean): boolean => (target.repeatsIds = hasOurId && target.repeatsIds !== false);
