@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { answered as stored, dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
 import { writtenOnce } from '../support/written-file.ts';
@@ -233,8 +233,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
   };
   const before: Before = {
     async translate(key) {
-      const body = { text: ['four'], target_lang: 'DE' };
-      const { status } = await ask(setting, { method: 'POST', path: '/v1/translate', key, body });
+      const { status } = await translateText(setting, key, 'four');
       // Only what is settled is reported, and the answer does not wait for it.
       await expect.poll(async () => Number(settled(await call('GET', `/teams/${ownerOf.get(key)}/usage`)))).toBe(4);
       return status;

@@ -6,7 +6,7 @@ import { ADMIN_ROUTES, LIVE_STEPS } from '../support/door/tables.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask as askPublic, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask as askPublic, expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { request } from '../support/raw-http.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -114,13 +114,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
   test('the live window has 180 steps of five seconds, and shows a request within one step', async () => {
     const id = String((await makeTeam())['team_id']);
     const key = String((await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'live' } })))['key']);
-    const translated = await askPublic(setting, {
-      method: 'POST',
-      path: '/v1/translate',
-      key,
-      body: { text: ['four'], target_lang: 'DE' },
-    });
-    expect(translated.status).toBe(200);
+    expect((await translateText(setting, key, 'four')).status).toBe(200);
     await askPublic(setting, { path: '/v1/usage', key: `la_live_${'x'.repeat(40)}` });
     await askPublic(setting, { path: '/health' });
     const { step_seconds, points } = (await answered('live', call('GET', '/live'))) as { step_seconds: number; points: Json[] };
@@ -156,9 +150,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
     await expect.poll(() => setting.gateway.logLines.some((line) => line.includes('client_closed'))).toBe(true);
     expect(await failures()).toBe(before);
     setting.engine.behave('not_json', 'ok');
-    expect(
-      (await askPublic(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['a'], target_lang: 'DE' } })).status,
-    ).toBe(200);
+    expect((await translateText(setting, key, 'a')).status).toBe(200);
     await expect.poll(failures).toBe(before + 1);
   });
 

@@ -3,22 +3,16 @@ import { Agent } from 'node:http';
 import { createRestError } from '@azure-rest/core-client';
 import TextTranslationClient, { isUnexpected } from '@azure-rest/ai-translation-text';
 import type { TranslateBody } from '@azure-rest/ai-translation-text';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { answered } from '../../src/index.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { CANARY } from '../../src/testing.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 
 const BELOW = '/translator/text/v3.0';
 const DE = { language: 'de' };
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }] } }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   beforeEach(() => setting.engine.forget());
 
   const client = (key = team.key, host = '127.0.0.1') =>
@@ -29,10 +23,6 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }] } }, 
     );
   const translate = (body: TranslateBody, key?: string) => client(key).path('/translate').post({ body });
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
-  const used = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
 
   test('translates each text into its own languages, each charged once', async () => {
     const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 17 });
@@ -67,7 +57,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }] } }, 
       ]),
     );
     expect(sent()).toHaveLength(3);
-    await expect.poll(() => used(own)).toBe(15);
+    await expect.poll(() => setting.gateway.charged(own)).toBe(15);
     expect(await translate({ inputs }, own.key)).toMatchObject({ status: '403', body: { error: { code: '403001' } } });
   });
 

@@ -1,13 +1,12 @@
 // Azure's own client for Node, unchanged, with `lingate/plugins/azure-v3`, on both listeners and stores; and what it cannot send.
 import TextTranslationClient, { buildMultiCollection, isUnexpected } from 'azure-translation-text-1';
 import type { TranslateQueryParamProperties } from 'azure-translation-text-1';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { answer, CANARY } from '../../src/testing.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
@@ -32,11 +31,7 @@ function found(response: HttpResponse): unknown {
 }
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engine: { timeout_ms: 20_000 } } }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   beforeEach(() => setting.engine.forget());
 
   const client = (key = team.key, below = '', maxRetries = 0) =>
@@ -64,7 +59,6 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
     ask(setting, { method: 'POST', path: `/translate?${query}`, headers: { [KEY_FIELD]: team.key }, body, ...more });
   /** The bodies that the engine received. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
-  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe('its client', () => {
     test.each(['', BELOW])('translates texts below "%s", and gets their cost', async (below) => {
@@ -97,7 +91,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
         ],
       ]);
       expect(setting.engine.requests).toHaveLength(4);
-      await expect.poll(() => settled(own)).toBe(20);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(20);
       expect(await translate(['a'], { to: 'de' }, own.key)).toMatchObject({ status: '403', body: { error: { code: 403_001 } } });
     });
 
@@ -129,7 +123,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
           },
         ],
       ]);
-      await expect.poll(() => settled(own)).toBe(16);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(16);
       expect(await translate(['Hello'], { to: 'cs,es', from: 'en' }, own.key)).toMatchObject({ status: '403' });
     });
 
@@ -142,7 +136,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
       });
       expect(await into('de', 'fr')).toMatchObject({ status: '200', headers: { 'x-metered-usage': '10' } });
       expect(await into('de', 'fr')).toMatchObject({ status: '403', body: { error: { code: 403_001 } } });
-      await expect.poll(() => settled(own)).toBe(10);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(10);
     });
 
     test('one language that fails fails all of them: two attempts and no charge; invalid requests are tried once', async () => {
@@ -159,7 +153,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
         { error: { code: 503_000, message: expect.not.stringContaining(CANARY) as string } },
       ]);
       expect(setting.engine.requests).toHaveLength(4);
-      await expect.poll(() => settled(own)).toBe(0);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(0);
     });
 
     test('lists languages without a valid key, by scope', async () => {
@@ -206,7 +200,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
           .path('/translate')
           .post({ body: [{ text: 'Hello' }], queryParameters: { to: 'de' } });
       expect((await Promise.all([post(slow.key), post(slow.key)])).map(({ status }) => status)).toEqual(['200', '200']);
-      await expect.poll(() => settled(slow)).toBe(10);
+      await expect.poll(() => setting.gateway.charged(slow)).toBe(10);
     });
   });
 
@@ -221,7 +215,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
       const alone = await post([{ Text: '' }]);
       expect([found(alone), alone.header('x-metered-usage')]).toEqual([[nothing], '0']);
       expect(setting.engine.requests).toHaveLength(2);
-      await expect.poll(() => settled(own)).toBe(10);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(10);
     });
 
     test('html reaches the engine as html; parameters without effect do not', async () => {
@@ -370,7 +364,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
         return [one, await Promise.all([detect(['Hello'], one.key), detect(['Hello'], one.key)])] as const;
       });
       expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
-      expect(await settled(own)).toBe(0);
+      expect(await setting.gateway.charged(own)).toBe(0);
       expectError(await detect(Array.from({ length: 51 }, () => 'a')), 400_072);
       expectError(await detect(['x'.repeat(1001)]), 400_050);
       expectError(await ask(setting, { method: 'POST', path: '/detect', headers: { [KEY_FIELD]: team.key }, body: [] }), 400_021);

@@ -31,8 +31,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
   });
 
   test('the console counts them as refused, by their status, and not as failed', async () => {
-    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
-    await visitor.signIn(TOKEN);
+    const visitor = await ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
     const { body } = await visitor.get('/console');
     expect(body).toMatch(/<span class="dot refused"><\/span>\s*<code>blocked_word<\/code>/);
     expect(body).not.toContain('dot failed');

@@ -4,13 +4,12 @@ import { expect, test } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import type { Fields } from '../support/console-visitor.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { untilOneDay } from '../support/one-day.ts';
 
-const [TOKEN, SALES] = [randomBytes(24).toString('hex'), randomBytes(24).toString('hex')];
-const ADMIN = { token: TOKEN, tokens: [{ name: 'sales', token: SALES, role: 'read' }] };
+const TOKEN = randomBytes(24).toString('hex');
 await untilOneDay();
 const MONTH = new Date().toISOString().slice(0, 7);
 
@@ -22,13 +21,9 @@ interface Lively {
   readonly page: string;
 }
 
-onOneGateway({ config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting) => {
+onOneGateway({ config: { admin: { token: TOKEN }, plans: { pro: QUOTA_PLAN } } }, (setting) => {
   const { call, answered } = adminClient(setting, TOKEN);
-  const signedIn = async (token = TOKEN): Promise<ConsoleVisitor> => {
-    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
-    expect((await visitor.signIn(token)).status).toBe(303);
-    return visitor;
-  };
+  const signedIn = () => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
   const makeTeam = async (name = `A & <b>${randomBytes(4).toString('hex')}</b>`): Promise<Lively> => {
     const teamId = String((await answered('createTeam', call('POST', '/teams', { body: { name, plan: 'pro' } })))['team_id']);
     const key = String((await answered('createKey', call('POST', `/teams/${teamId}/keys`, { body: { mode: 'live' } })))['key']);
@@ -40,11 +35,9 @@ onOneGateway({ config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting)
     expect(made.status).toBe(201);
     return (JSON.parse(made.body) as { glossary_id: string }).glossary_id;
   };
-  const translate = (key: string): Promise<HttpResponse> =>
-    ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['four'], target_lang: 'DE' } });
   const stands = async ({ teamId, key }: Lively): Promise<void> => {
     expect((await call('GET', `/teams/${teamId}`)).status).toBe(200);
-    expect((await translate(key)).status).toBe(200);
+    expect((await translateText(setting, key, 'four')).status).toBe(200);
   };
   const seen = async (operator: ConsoleVisitor, answer: HttpResponse): Promise<string> => {
     expect([answer.status, answer.body]).toEqual([303, '']);
@@ -63,7 +56,7 @@ onOneGateway({ config: { admin: ADMIN, plans: { pro: QUOTA_PLAN } } }, (setting)
     for (const answer of answers) told.push(await seen(operator, answer));
     expect(told.every((page) => page.includes(`Team ${team.teamId} is deleted.`))).toBe(true);
     expect(told.filter((page) => page.includes('it took effect once'))).toHaveLength(2);
-    expectProblem(await translate(team.key), 'unauthorized');
+    expectProblem(await translateText(setting, team.key, 'four'), 'unauthorized');
     for (const path of ['', '/delete', '/glossaries']) {
       const gone = await operator.get(team.page + path);
       expect([path, gone.status, gone.body.includes('<code>not_found</code>')]).toEqual([path, 404, true]);

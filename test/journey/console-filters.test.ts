@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { untilOneDay } from '../support/one-day.ts';
 
@@ -31,13 +31,8 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     ids[name] = String(team_id);
     return { id: String(team_id), key: String(key) };
   };
-  const translate = async (key: string, text: string): Promise<number> =>
-    (await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: [text], target_lang: 'DE' } })).status;
-  const operator = async (): Promise<ConsoleVisitor> => {
-    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
-    expect((await visitor.signIn(TOKEN)).status).toBe(303);
-    return visitor;
-  };
+  const translate = async (key: string, text: string): Promise<number> => (await translateText(setting, key, text)).status;
+  const operator = () => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
 
   beforeAll(async () => {
     const [full, half, , broke] = [

@@ -14,11 +14,7 @@ const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const KEY = /<code class="secret"[^>]*>(la_(?:live|test)_[A-Za-z0-9]{40})<\/code>/;
 
 onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
-  const signedIn = async (): Promise<ConsoleVisitor> => {
-    const operator = new ConsoleVisitor(setting.gateway.opsPort);
-    await operator.signIn(TOKEN);
-    return operator;
-  };
+  const signedIn = () => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
   /** Where an answer redirects to, and what that page shows. */
   const seen = async (operator: ConsoleVisitor, answer: HttpResponse): Promise<HttpResponse> => {
     expect([answer.status, answer.body]).toEqual([303, '']);

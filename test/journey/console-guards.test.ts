@@ -13,11 +13,7 @@ const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], gateway: 
 
 onOneGateway({ config: CONFIG }, (setting) => {
   const visitor = (): ConsoleVisitor => new ConsoleVisitor(setting.gateway.opsPort);
-  const signedIn = async (): Promise<ConsoleVisitor> => {
-    const operator = visitor();
-    expect((await operator.signIn(TOKEN)).status).toBe(303);
-    return operator;
-  };
+  const signedIn = () => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
   const leadsToSignIn = (response: HttpResponse): void =>
     expect([response.status, response.header('location'), response.body]).toEqual([303, '/console/sign-in', '']);
   const paths = (method: 'GET' | 'POST', access: 'everybody' | 'signed-in'): string[] =>

@@ -5,7 +5,7 @@ import { limitsOf } from '../support/door/terms.ts';
 import { answered } from '../../src/index.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { onOneGateway, translateText } from '../support/every-gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const OVERAGE = { overage_cap_minor: 10_000, overage_minor_per_million: 2000 };
@@ -17,11 +17,7 @@ const PLANS = {
 };
 
 onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) => {
-  const operator = async (): Promise<ConsoleVisitor> => {
-    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
-    await visitor.signIn(TOKEN);
-    return visitor;
-  };
+  const operator = () => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
   const read = async (visitor: ConsoleVisitor, path: string): Promise<string> => {
     const { status, body } = await visitor.get(path);
     expect(status).toBe(200);
@@ -77,8 +73,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     const visitor = await operator();
     const { teamId, key } = await setting.gateway.team();
     const { teams } = setting.gateway.store;
-    const body = { text: ['12345'], target_lang: 'DE' };
-    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
+    expect((await translateText(setting, key, '12345')).status).toBe(200);
     await expect.poll(() => teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
     await teams.updateTeam(teamId, { plan: { name: 'dear', limits: limitsOf(QUOTA_PLAN) } });
     const says = 'This makes the running period costlier for one team, by 0.06 EUR for what has been used so far.';

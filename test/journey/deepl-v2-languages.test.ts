@@ -1,7 +1,6 @@
 // GET /v3/languages of the DeepL API: what is offered, resource by resource, for what the engine can do.
-import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 
 interface Language {
   readonly lang: string;
@@ -17,11 +16,7 @@ const STABLE = { status: 'stable' };
 
 describe('an engine that can do everything but style', () => {
   onOneGateway({ config: { plugins: PLUGINS } }, (setting) => {
-    let team: TestTeam;
-
-    beforeAll(async () => {
-      team = await setting.gateway.team();
-    });
+    const team = oneTeam(setting);
 
     const get = (path: string, key: string | undefined = team.key) => ask(setting, { path, key });
     const list = async (query: string): Promise<readonly Language[]> =>

@@ -1,7 +1,7 @@
 // `markup: free`: with tag_handling, what stands outside of tags is charged, held and told; all of it counts for the length.
 import { DeepLClient, QuotaExceededError } from 'deepl-node';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -15,30 +15,18 @@ interface Answer {
   readonly translations: readonly { readonly text: string; readonly billed_characters: number }[];
 }
 
-function helpers(setting: Setting) {
-  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
-  const post = (team: TestTeam, body: unknown, headers?: Readonly<Record<string, string>>) =>
-    ask(setting, {
-      method: 'POST',
-      path: '/v2/translate',
-      key: team.key,
-      body,
-      ...(headers === undefined ? {} : { headers: { ...headers, authorization: `DeepL-Auth-Key ${team.key}` } }),
-    });
-  return { settled, post };
-}
+const postOf =
+  (setting: Setting) =>
+  (team: Pick<TestTeam, 'key'>, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    ask(setting, { method: 'POST', path: '/v2/translate', headers: { authorization: `DeepL-Auth-Key ${team.key}`, ...headers }, body });
 
 describe('markup: free', () => {
   const config = { plugins: [{ module: MODULE, options: { markup: 'free' } }] };
   onOneGateway({ config }, (setting) => {
-    let team: TestTeam;
-
-    beforeAll(async () => {
-      team = await setting.gateway.team();
-    });
+    const team = oneTeam(setting);
     beforeEach(() => setting.engine.forget());
 
-    const { settled, post } = helpers(setting);
+    const post = postOf(setting);
     const billed = async (more: object): Promise<readonly number[]> => {
       const body = { target_lang: 'DE', show_billed_characters: true, ...more };
       const response = await post(team, body);
@@ -54,7 +42,7 @@ describe('markup: free', () => {
       expect(found.map(({ billedCharacters }) => billedCharacters)).toEqual([XML_TEXT, 0, 13, 5]);
       expect(found.map(({ text }) => text)).toEqual(texts.map((text) => `[DE] ${text}`));
       expect(JSON.parse(setting.engine.requests[0]!.body)).toMatchObject({ text: texts, format: 'xml' });
-      await expect.poll(() => settled(own)).toBe(XML_TEXT + 0 + 13 + 5);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(XML_TEXT + 0 + 13 + 5);
       const { character } = await client.getUsage();
       expect(character?.count).toBe(XML_TEXT + 18);
     });
@@ -82,7 +70,7 @@ describe('markup: free', () => {
       const body = { text: ['<x/>'], source_lang: 'EN', target_lang: 'DE', tag_handling: 'xml', glossary_id };
       expect((await post(own, body)).status).toBe(200);
       expect(JSON.parse(setting.engine.requests.at(-1)!.body)).toMatchObject({ glossary: { entries: { a: 'b' } } });
-      await expect.poll(() => settled(own)).toBe(0);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(0);
     });
 
     test('a quota and a credit have to cover what is charged, to the last character', async () => {
@@ -95,11 +83,11 @@ describe('markup: free', () => {
       await expect(client.translateText('<b>x</b>', null, 'de', { tagHandling: 'xml' })).rejects.toThrow(QuotaExceededError);
       // What costs nothing is still translated.
       expect((await post(quota, { ...body, text: ['<x/>'] })).status).toBe(200);
-      await expect.poll(() => settled(quota)).toBe(2 * XML_TEXT);
+      await expect.poll(() => setting.gateway.charged(quota)).toBe(2 * XML_TEXT);
       const dozen = { ...body, text: Array.from({ length: 12 }, () => XML) };
       for (let i = 0; i < 3; i++) expect((await post(credit, dozen)).status).toBe(200);
       expect((await post(credit, body)).status).toBe(456);
-      await expect.poll(() => settled(credit)).toBe(36 * XML_TEXT);
+      await expect.poll(() => setting.gateway.charged(credit)).toBe(36 * XML_TEXT);
     });
 
     test('the length of a request is that of all its characters, before the quota', async () => {
@@ -109,7 +97,7 @@ describe('markup: free', () => {
         413,
         { code: 'text_too_long', characters: XML.length, max_characters: XML.length - 1 },
       ]);
-      expect(await settled(short)).toBe(0);
+      expect(await setting.gateway.charged(short)).toBe(0);
     });
 
     test('texts of any length: the same count as a parser’s in one piece', async () => {
@@ -119,7 +107,7 @@ describe('markup: free', () => {
         const response = await post(rich, { text: [text], target_lang: 'DE', tag_handling, show_billed_characters: 1 });
         expect((response.json() as Answer).translations.map((one) => one.billed_characters)).toEqual([60_000]);
       }
-      await expect.poll(() => settled(rich)).toBe(120_000);
+      await expect.poll(() => setting.gateway.charged(rich)).toBe(120_000);
     });
   });
 });
@@ -128,7 +116,7 @@ describe('markup: free, with a memory that answers without charge', () => {
   const memory = { module: 'lingate/plugins/memory', options: { charge: 'none' } };
   const config = { plugins: [memory, { module: MODULE, options: { markup: 'free' } }] };
   onOneGateway({ config }, (setting) => {
-    const { settled, post } = helpers(setting);
+    const post = postOf(setting);
 
     test('a known text frees its own charge, not its length', async () => {
       const own = await setting.gateway.team();
@@ -136,14 +124,14 @@ describe('markup: free, with a memory that answers without charge', () => {
       expect((await post(own, { ...body, text: ['<b title="very long">ab</b>'] })).status).toBe(200);
       const response = await post(own, { ...body, text: ['<b title="very long">ab</b>', 'abcdef'] });
       expect((response.json() as Answer).translations.map((one) => one.billed_characters)).toEqual([0, 6]);
-      await expect.poll(() => settled(own)).toBe(8);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(8);
     });
   });
 });
 
 describe('markup: counted', () => {
   onOneGateway({ config: { plugins: [{ module: MODULE }] } }, (setting) => {
-    const { settled, post } = helpers(setting);
+    const post = postOf(setting);
 
     test('is the default, and version 2 of tag handling refuses XML that does not parse, without charge', async () => {
       const own = await setting.gateway.team();
@@ -175,10 +163,10 @@ describe('markup: counted', () => {
 
     test('a refused key or rate is told before markup that does not parse', async () => {
       const body = { text: ['<a>'], target_lang: 'DE', tag_handling: 'xml', tag_handling_version: 'v2' };
-      expect((await post({ key: `la_live_${'a'.repeat(40)}`, teamId: '', keyId: '' }, body)).status).toBe(403);
+      expect((await post({ key: `la_live_${'a'.repeat(40)}` }, body)).status).toBe(403);
       const own = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 2 });
       expect((await post(own, body)).status).toBe(413);
-      expect(await settled(own)).toBe(0);
+      expect(await setting.gateway.charged(own)).toBe(0);
     });
   });
 });

@@ -4,9 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onOneGateway } from '../support/every-gateway.ts';
+import { oneTeam, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 
 const ENTRIES = new deepl.GlossaryEntries({ entries: { Hello: 'Servus' } });
 const DICTIONARY = { sourceLangCode: 'en', targetLangCode: 'de', entries: ENTRIES } as const;
@@ -61,13 +60,12 @@ test('every method of the client is offered, or of a feature that is not', () =>
 });
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
-  let team: TestTeam;
+  const team = oneTeam(setting, { ...QUOTA_PLAN, max_glossaries: 1000, requests_per_second: 10_000 });
   let folder: string;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'lingate-methods-'));
     await writeFile(join(folder, 'a.txt'), 'Hello');
-    team = await setting.gateway.team({ ...QUOTA_PLAN, max_glossaries: 1000, requests_per_second: 10_000 });
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -1,9 +1,9 @@
 // DeepL's own client for Node, unchanged, with `lingate/plugins/deepl-v2`, on both listeners and stores: what works.
 import { DeepLClient, GlossaryEntries } from 'deepl-node';
 import type { Formality, GlossaryInfo, TargetLanguageCode, TranslateTextOptions } from 'deepl-node';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { withinASecond } from '../support/within-a-second.ts';
@@ -11,17 +11,12 @@ import { withinASecond } from '../support/within-a-second.ts';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   beforeEach(() => setting.engine.forget());
 
   const client = (key = team.key): DeepLClient => new DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}` });
   /** The bodies that the engine received. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
-  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   test('one text and a list are translated, each with its language and its price', async () => {
     const one = await client().translateText('Hello', 'en', 'de');
@@ -109,7 +104,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     }
     await expect(own.translateText('a', 'en', 'de', { glossaryIds: [first, french] })).rejects.toThrow('No dictionary found');
     expect(setting.engine.requests).toHaveLength(3);
-    await expect.poll(() => settled({ teamId })).toBe(15);
+    await expect.poll(() => setting.gateway.charged({ teamId })).toBe(15);
   });
 
   test('an empty text among others is answered with an empty text, without the engine and without charge', async () => {
@@ -129,7 +124,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
       ['[DE] World', 5, 'EN'],
     ]);
     expect(sent()).toEqual([{ text: ['Hello', 'World'], target_lang: 'DE', source_lang: 'EN' }]);
-    await expect.poll(() => settled({ teamId })).toBe(20);
+    await expect.poll(() => setting.gateway.charged({ teamId })).toBe(20);
   });
 
   test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
@@ -151,7 +146,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     });
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
     expect(setting.engine.requests).toEqual([]);
-    expect(await settled(own)).toBe(0);
+    expect(await setting.gateway.charged(own)).toBe(0);
     // What reserves nothing is no request of the account either.
     expect(answered(await setting.gateway.store.teams.usage(own.teamId))?.keys).toMatchObject([{ requests: 0 }]);
   });
@@ -292,7 +287,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
   test('the usage that the client reads matches our accounts, with a quota and with credit', async () => {
     const quota = await setting.gateway.team({ ...QUOTA_PLAN, characters: 30 });
     await client(quota.key).translateText(['grüße 😀', 'abc'], null, 'de');
-    await expect.poll(() => settled(quota)).toBe(10);
+    await expect.poll(() => setting.gateway.charged(quota)).toBe(10);
     const usage = await client(quota.key).getUsage();
     expect([usage.character?.count, usage.character?.limit, usage.anyLimitReached()]).toEqual([10, 30, false]);
     const account = (await ask(setting, { path: '/v1/usage', key: quota.key })).json() as Record<string, unknown>;
@@ -301,7 +296,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     // 2500 of the smallest coins for a million characters: 400 for each coin.
     const credit = await setting.gateway.team(CREDIT_PLAN, 3);
     await client(credit.key).translateText('Hello', null, 'de');
-    await expect.poll(() => settled(credit)).toBe(5);
+    await expect.poll(() => setting.gateway.charged(credit)).toBe(5);
     expect((await client(credit.key).getUsage()).character).toMatchObject({ count: 5, limit: 1200 });
   });
 });

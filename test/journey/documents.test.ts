@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { answered, dayOf } from '../../src/index.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 
@@ -18,15 +18,8 @@ onOneGateway({ config }, (setting) => {
   const callerOf = ({ key }: TestTeam): DocumentCaller => new DocumentCaller(setting.gateway.port, key);
   const used = async ({ teamId }: TestTeam): Promise<number> => answered(await setting.gateway.store.teams.usage(teamId))!.characters;
   /** Whether so many characters are neither used nor held. */
-  const isFree = async ({ key }: TestTeam, characters: number): Promise<boolean> => {
-    const response = await ask(setting, {
-      method: 'POST',
-      path: '/v1/translate',
-      key,
-      body: { text: ['x'.repeat(characters)], target_lang: 'DE' },
-    });
-    return response.status === 200;
-  };
+  const isFree = async ({ key }: TestTeam, characters: number): Promise<boolean> =>
+    (await translateText(setting, key, 'x'.repeat(characters))).status === 200;
 
   test('a document is uploaded, translated in the background, downloaded and deleted', async () => {
     const team = await setting.gateway.team();

@@ -1,9 +1,8 @@
 // Forward routes, as a caller and an operator see them: on both listeners and both stores.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import type { Standing } from '../../src/ports/team-registry.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
-import type { Setting } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { downloadPiece, sha256, startUpstream } from '../support/upstream.ts';
 import { withinASecond } from '../support/within-a-second.ts';
@@ -33,11 +32,7 @@ const config = {
 };
 
 onOneGateway({ config }, (setting) => {
-  let team: Awaited<ReturnType<Setting['gateway']['team']>>;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
 
   /** With nothing in flight: an answer does not wait for its settlement. */
   const used = async (): Promise<number> => {

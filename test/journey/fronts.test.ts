@@ -36,8 +36,6 @@ onEveryGateway({ config }, (setting) => {
     expect([front.name, response.status, response.body]).toEqual([front.name, front.statuses[code], expect.any(String)]);
     expect(response.body).not.toContain(CANARY);
   };
-  /** Settled, with nothing in flight. */
-  const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
   const changeKey = async ({ keyId }: TestTeam, change: KeyChange) => answered(await setting.gateway.store.teams.updateKey(keyId, change));
   const balanceMicro = async ({ teamId }: TestTeam): Promise<number> =>
     answered(await setting.gateway.store.teams.findTeam(teamId))!.balanceMicro;
@@ -66,7 +64,7 @@ onEveryGateway({ config }, (setting) => {
       const team = await setting.gateway.team();
       const response = await translate(front, team, ['Hello', 'grüße 😀']);
       expect([response.status, front.texts(response.body)]).toEqual([200, ['[DE] Hello', '[DE] grüße 😀']]);
-      await expect.poll(() => charged(team)).toBe(12);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(12);
     });
 
     test('of more requests within a second exactly as many are admitted as the plan allows', async () => {
@@ -103,7 +101,7 @@ onEveryGateway({ config }, (setting) => {
       expectRefusal(front, await send(front.translation(team.key, ['a'], 'zz')), 'invalid_target_lang');
       expectRefusal(front, await translate(front, team), 'text_too_long');
       expect(setting.engine.requests).toHaveLength(0);
-      expect(await charged(team)).toBe(0);
+      expect(await setting.gateway.charged(team)).toBe(0);
       const plan = { ...QUOTA_PLAN, requests_per_second: 1, max_characters_per_request: 3 };
       const answers = await burst([front], 2, plan);
       const statuses = answers.map(([, { status }]) => status).toSorted((a, b) => a - b);
@@ -139,7 +137,7 @@ onEveryGateway({ config }, (setting) => {
       // No engine gets more at once than a request to `/v1` may have.
       const sent = setting.engine.requests.map(({ body }) => (JSON.parse(body) as { text: string[] }).text);
       expect([sent.flat().toSorted(), sent.every((piece) => piece.length <= 50)]).toEqual([text.toSorted(), true]);
-      await expect.poll(() => charged(team)).toBe(text.join('').length);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(text.join('').length);
     });
 
     test('too many texts are reported as such, however many, except in a form of more than 1,000 fields', async () => {
@@ -160,7 +158,7 @@ onEveryGateway({ config }, (setting) => {
         }
       }
       expect(setting.engine.requests).toHaveLength(0);
-      expect(await charged(team)).toBe(0);
+      expect(await setting.gateway.charged(team)).toBe(0);
     });
 
     test('a quota is used up to its last character and not beyond, however many requests compete', async () => {
@@ -170,7 +168,7 @@ onEveryGateway({ config }, (setting) => {
       expect(refused).toHaveLength(3);
       for (const response of refused) expectRefusal(front, response, 'quota_exceeded');
       for (const { body } of refused) expect(body).toContain('left for the team');
-      await expect.poll(() => charged(team)).toBe(15);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(15);
       expect((await translate(front, team, ['ab'])).status).toBe(200);
       expectRefusal(front, await translate(front, team, ['a']), 'quota_exceeded');
     });
@@ -192,7 +190,7 @@ onEveryGateway({ config }, (setting) => {
       expectRefusal(front, await translate(front, team), 'key_revoked');
       expectRefusal(front, await send(front.translation(team.key, ['a'], 'zz')), 'key_revoked');
       expectRefusal(front, await translate(front, { key: UNKNOWN_KEY }), 'unauthorized');
-      await expect.poll(() => charged(team)).toBe(5);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(5);
     });
 
     test('a key that is disabled, expired or bound to other addresses is refused, and works again when that is undone', async () => {
@@ -215,7 +213,7 @@ onEveryGateway({ config }, (setting) => {
       // The cache has learnt that the address is needed, and keeps that even when it no longer is.
       await changeKey(team, { limits: { allowedAddresses: null } });
       expect((await translate(front, team)).status).toBe(200);
-      await expect.poll(() => charged(team)).toBe(20);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(20);
       expect(setting.engine.requests).toHaveLength(4);
     });
 
@@ -237,7 +235,7 @@ onEveryGateway({ config }, (setting) => {
       expectRefusal(front, await translate(front, team), 'forbidden');
       await changeKey(team, { limits: { scopes: null } });
       expect((await translate(front, team)).status).toBe(200);
-      await expect.poll(() => charged(team)).toBe(10);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(10);
     });
 
     test('a key’s own characters end before the team’s, whoever used the rest', async () => {
@@ -248,7 +246,7 @@ onEveryGateway({ config }, (setting) => {
       expect(refused).toHaveLength(3);
       for (const response of refused) expectRefusal(front, response, 'quota_exceeded');
       for (const { body } of refused) expect(body).toContain('left for this key');
-      await expect.poll(() => charged(team)).toBe(10);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(10);
       if (front === V1) {
         expect(JSON.parse(refused[0]!.body)).toMatchObject({
           character_limit: 12,
@@ -280,10 +278,10 @@ onEveryGateway({ config }, (setting) => {
       const failed = await translate(front, team);
       expectRefusal(front, failed, 'engine_unavailable');
       expect([failed.header('retry-after'), setting.engine.requests.length]).toEqual(['5', 2]);
-      await expect.poll(() => charged(team)).toBe(0);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(0);
       setting.engine.behave('one_too_few');
       expect((await translate(front, team)).status).toBe(200);
-      await expect.poll(() => charged(team)).toBe(5);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(5);
     });
 
     test('a caller who leaves aborts the engine call, pays nothing, and leaves nothing reserved', async () => {
@@ -294,7 +292,7 @@ onEveryGateway({ config }, (setting) => {
       await setting.engine.until(() => setting.engine.requests.length === 1);
       connection.reset();
       await setting.engine.until(() => setting.engine.requests[0]!.aborted);
-      await expect.poll(() => charged(team)).toBe(0);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(0);
       expect(setting.engine.requests).toHaveLength(1);
       setting.engine.forget();
       expect((await translate(front, team)).status).toBe(200);
@@ -311,7 +309,7 @@ onEveryGateway({ config }, (setting) => {
     const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 24 });
     const answers = await Promise.all(FRONTS.flatMap((front) => [front, front, front]).map((front) => translate(front, team)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
-    await expect.poll(() => charged(team)).toBe(20);
+    await expect.poll(() => setting.gateway.charged(team)).toBe(20);
   });
 });
 

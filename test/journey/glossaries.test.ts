@@ -1,9 +1,9 @@
 // Glossaries over real sockets: created, shown, listed and deleted, and used by translations; on both listeners and stores.
 import { ulid } from 'ulid';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { GlossariesAnswer, GlossaryAnswer, GlossaryEntriesAnswer } from '../support/door/tables.ts';
 import { answered } from '../../src/index.ts';
-import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, expectProblem, onEveryGateway, oneTeam } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -14,11 +14,7 @@ const GOOD = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { g
 const ROOMY = { ...QUOTA_PLAN, max_glossaries: 1000 };
 
 onEveryGateway({}, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team(ROOMY);
-  });
+  const team = oneTeam(setting, ROOMY);
 
   const create = (key: string, body: unknown = GOOD): Promise<HttpResponse> => ask(setting, { method: 'POST', path: PATH, key, body });
   const get = (key: string, path: string): Promise<HttpResponse> => ask(setting, { path: `${PATH}${path}`, key });

@@ -1,20 +1,15 @@
 // The rules of a glossary's body over real sockets, in their order, each naming what violates it.
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { GlossaryAnswer } from '../support/door/tables.ts';
-import { ask, expectAnswer, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const PATH = '/v1/glossaries';
 const GOOD = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { gateway: 'Tor' } };
 
 onOneGateway({}, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team({ ...QUOTA_PLAN, max_glossaries: 100 });
-  });
+  const team = oneTeam(setting, { ...QUOTA_PLAN, max_glossaries: 100 });
 
   const create = (body: unknown): Promise<HttpResponse> => ask(setting, { method: 'POST', path: PATH, key: team.key, body });
 

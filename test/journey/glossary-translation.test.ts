@@ -2,7 +2,7 @@
 import { ulid } from 'ulid';
 import { beforeAll, expect, test } from 'vitest';
 import { GlossaryAnswer, TranslateAnswer } from '../support/door/tables.ts';
-import { ask, expectAnswer, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -10,7 +10,7 @@ import type { HttpResponse } from '../support/raw-http.ts';
 const ENTRIES = { gateway: 'canary-term', été: '“Sommer”' };
 
 onOneGateway({}, (setting) => {
-  let team: TestTeam;
+  const team = oneTeam(setting, { ...QUOTA_PLAN, max_glossaries: 100 });
   let id: string;
 
   const create = async ({ key }: TestTeam): Promise<string> => {
@@ -25,7 +25,6 @@ onOneGateway({}, (setting) => {
   const standing = ({ teamId }: TestTeam) => setting.gateway.store.teams.standing(teamId);
 
   beforeAll(async () => {
-    team = await setting.gateway.team({ ...QUOTA_PLAN, max_glossaries: 100 });
     id = await create(team);
   });
 

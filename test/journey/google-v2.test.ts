@@ -1,11 +1,10 @@
 // `lingate/plugins/google-v2` as its callers see it, on both listeners and stores: shapes, keys, codes, formats, failures, costs.
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { answered as given } from '../../src/index.ts';
 import { answer, CANARY } from '../../src/testing.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const V2 = '/language/translate/v2';
@@ -36,11 +35,7 @@ function answered(response: HttpResponse): unknown {
 const SHORT_BODIES = { plugins: [{ module: 'lingate/plugins/google-v2' }], limits: { body_bytes: 20_000 } };
 
 onOneGateway({ config: SHORT_BODIES }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   beforeEach(() => setting.engine.forget());
 
   const post = (body: unknown, more: Partial<Ask> = {}): Promise<HttpResponse> =>
@@ -55,7 +50,6 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
       if (refused !== undefined) return refused;
     }
   };
-  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe('a translation', () => {
     test('is the same from JSON, from a form and from the query, with a slash after v2 and without', async () => {
@@ -74,7 +68,7 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
         }
       }
       expect(sent()).toEqual(Array.from({ length: 10 }, () => ({ text: ['a', 'grüße 😀'], source_lang: 'EN', target_lang: 'DE' })));
-      await expect.poll(() => settled(own)).toBe(10 * 8);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(10 * 8);
     });
 
     test('names the detected language only if no source was given, as Google writes it', async () => {
@@ -134,7 +128,7 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
         ],
       });
       expect(sent()).toMatchObject([{ text: ['a', 'b'] }]);
-      await expect.poll(() => settled(own)).toBe(2);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(2);
     });
 
     test('of 128 texts is split into pieces that every engine accepts; all are charged, or none', async () => {
@@ -145,7 +139,7 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
       };
       expect(translations.map(({ translatedText }) => translatedText)).toEqual(q.map((one) => `[DE] ${one}`));
       expect(sent().map((one) => (one as { text: string[] }).text.length)).toEqual([43, 43, 42]);
-      await expect.poll(() => settled(own)).toBe(q.join('').length);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(q.join('').length);
       setting.engine.forget();
       // One of the three fails twice.
       setting.engine.always((received, response) => {
@@ -155,7 +149,7 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
       });
       expectError(await post({ q, target: 'de' }, { key: own.key }), 503, 'UNAVAILABLE', 'backendError');
       expect(setting.engine.requests).toHaveLength(4);
-      await expect.poll(() => settled(own)).toBe(q.join('').length);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(q.join('').length);
     });
   });
 
@@ -259,7 +253,7 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
       expect(answered(await detect('q=Hello', { ...more, headers: FORM }))).toEqual({ detections: [found('en')] });
       expect(answered(await get(`${V2}/detect?q=Hello`, more))).toEqual({ detections: [found('en')] });
       expectError(await throttled(() => detect({ q: 'Hello' }, more)), 429, 'RESOURCE_EXHAUSTED', 'rateLimitExceeded', 'usageLimits');
-      expect(await settled(own)).toBe(0);
+      expect(await setting.gateway.charged(own)).toBe(0);
     });
 
     test('of 128 texts sends their beginnings to the engine, in pieces', async () => {

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type * as GoogleV3 from '@google-cloud/translate/build/src/v3/index.js';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { answered, dateOf, dayOf } from '../../src/index.ts';
+import { dateOf, dayOf } from '../../src/index.ts';
 import { CANARY } from '../../src/testing.ts';
 import { adminClient } from '../support/admin-client.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -24,11 +24,10 @@ const CONFIG = { admin: { token: TOKEN }, plugins: [{ module: 'lingate/plugins/g
 const LOADING_MS = 60_000;
 
 onOneGateway({ config: CONFIG }, (setting) => {
-  let team: TestTeam;
+  const team = oneTeam(setting);
   let client: GoogleV3.TranslationServiceClient;
 
   beforeAll(async () => {
-    team = await setting.gateway.team();
     const { port } = setting.gateway;
     client = new TranslationServiceClient({ fallback: true, apiKey: team.key, apiEndpoint: '127.0.0.1', port, protocol: 'http' });
     await client.initialize();
@@ -43,10 +42,6 @@ onOneGateway({ config: CONFIG }, (setting) => {
       () => undefined,
       (error: unknown) => error,
     );
-  const used = async ({ teamId }: TestTeam): Promise<number | undefined> => {
-    const standing = answered(await setting.gateway.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
   /** By tag, in total; midnight may pass meanwhile. */
   const exported = ({ teamId }: TestTeam, query: string): Promise<HttpResponse> => {
     const today = dayOf(Date.now());
@@ -80,7 +75,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
         { text: ['Hello', 'you'], target_lang: 'FR' },
         { text: ['<p>a</p>'], target_lang: 'ZH', format: 'html' },
       ]);
-      await expect.poll(() => used(own)).toBe(8 + 8 + 8);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(8 + 8 + 8);
     });
 
     test('has a label’s value counted and exported as the tag of its requests', async () => {
@@ -92,7 +87,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
       await client.translateText({ ...request, contents: ['none'] }, as(own.key));
       const two = client.translateText({ ...request, contents: ['two'], labels: { customer: 'acme', cost_centre: '7' } }, as(own.key));
       expect(await failing(two)).toMatchObject({ code: CODES.INVALID_ARGUMENT });
-      await expect.poll(() => used(own)).toBe(17);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(17);
       const { answered: reported } = adminClient(setting, TOKEN);
       const found = await reported('listUsage', exported(own, ''));
       const rows = found['usage'] as { tag: string | null; character_count: number; request_count: number }[];

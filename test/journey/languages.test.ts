@@ -1,10 +1,9 @@
 // GET /v1/languages over real sockets: both lists, and the rules of `type`; on both listeners and stores.
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { LanguagesAnswer } from '../support/door/tables.ts';
-import { ask, expectAnswer, expectProblem, onEveryGateway } from '../support/every-gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
+import { ask, expectAnswer, expectProblem, onEveryGateway, oneTeam } from '../support/every-gateway.ts';
 
 interface Listed {
   readonly language: string;
@@ -21,11 +20,7 @@ const TARGETS = [...SOURCES.filter((code) => code !== 'EN' && code !== 'PT'), 'E
 const FORMAL = 'DE ES FR IT JA NL PL PT-BR PT-PT RU'.split(' ');
 
 onEveryGateway({}, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
 
   const list = async (query: string): Promise<Listed[]> => {
     const response = await ask(setting, { path: `/v1/languages${query}`, key: team.key });

@@ -1,11 +1,10 @@
 // `lingate/plugins/libretranslate` as LibreTranslate's clients see it, on both listeners and stores: shapes, keys, failures, costs.
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { answered as given } from '../../src/index.ts';
 import { answer, CANARY } from '../../src/testing.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
@@ -28,11 +27,7 @@ function answered(response: HttpResponse): unknown {
 }
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   beforeEach(() => setting.engine.forget());
 
   const translate = (body: unknown = {}, more: Partial<Ask> = {}): Promise<HttpResponse> => {
@@ -42,7 +37,6 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
   const form = (fields: Readonly<Record<string, string>>, more: Partial<Ask> = {}) =>
     translate(new URLSearchParams({ q: 'Hello', source: 'en', target: 'de', ...fields }).toString(), { headers: FORM, ...more });
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
-  const settled = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe('POST /translate', () => {
     test('a text is answered with a text, a list with a list in its order; both are charged by the character', async () => {
@@ -55,7 +49,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
         { text: ['Hello'], source_lang: 'EN', target_lang: 'DE' },
         { text: ['a', 'grüße 😀'], source_lang: 'EN', target_lang: 'DE' },
       ]);
-      await expect.poll(() => settled(own)).toBe(5 + 1 + 7);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(5 + 1 + 7);
     });
 
     test('forms, multipart or not, are read like JSON; line breaks that a browser expands are not charged extra', async () => {
@@ -71,7 +65,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
       expect(await response.json()).toEqual({ translatedText: '[PT-PT] ü\nb', detectedLanguage: { confidence: 100, language: 'en' } });
       expect(sent().at(-1)).toEqual({ text: ['ü\nb'], target_lang: 'PT-PT', format: 'html' });
       expect(answered(await translate('q=a&q=b&source=en&target=de', { headers: FORM }))).toEqual({ translatedText: ['[DE] a', '[DE] b'] });
-      await expect.poll(() => settled(own)).toBe(8 + 3);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(8 + 3);
     });
 
     test('parameters may be in the query of a request without a JSON body; the same one must not be in both places', async () => {
@@ -98,7 +92,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
         body: '',
       });
       expect(expectError(stranger, 403)).toContain('No API key was sent');
-      await expect.poll(() => settled(own)).toBe(3 + 2 + 1);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(3 + 2 + 1);
     });
 
     test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
@@ -114,7 +108,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
       });
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
       expect(sent()).toEqual([]);
-      expect(await settled(own)).toBe(0);
+      expect(await setting.gateway.charged(own)).toBe(0);
     });
 
     test('more texts than an engine takes go in several calls; one that fails fails all, without charge', async () => {
@@ -122,14 +116,14 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
       const q = Array.from({ length: 120 }, (_none, i) => `t${i}`);
       expect(answered(await translate({ q }, { key: own.key }))).toEqual({ translatedText: q.map((one) => `[DE] ${one}`) });
       expect(setting.engine.requests).toHaveLength(3);
-      await expect.poll(() => settled(own)).toBe(q.join('').length);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(q.join('').length);
       setting.engine.always((received, response) => {
         const { text } = JSON.parse(received.body) as { text: readonly string[] };
         if (text.includes('t119')) response.destroy();
         else response.end(JSON.stringify({ translations: text.map((one) => ({ text: one })) }));
       });
       expectError(await translate({ q }, { key: own.key }), 500);
-      await expect.poll(() => settled(own)).toBe(q.join('').length);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(q.join('').length);
     });
 
     test('auto makes the engine detect the language, which is returned in the shape of q', async () => {
@@ -204,7 +198,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
       const engine = await translate({}, { key: own.key });
       expectError(engine, 500);
       expect([engine.header('retry-after'), sent().length]).toEqual(['5', 2]);
-      await expect.poll(() => settled(own)).toBe(0);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(0);
     });
 
     test('an exhausted quota is 403, too many requests are 429 with the time to wait', async () => {
@@ -277,7 +271,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
         return [slow, await detect('Hello', { key: slow.key })] as const;
       });
       expectError(limited, 429);
-      expect(await settled(own)).toBe(0);
+      expect(await setting.gateway.charged(own)).toBe(0);
     });
 
     test('fails as translations do', async () => {
@@ -320,7 +314,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
       });
       expect(Number.isSafeInteger(told.id)).toBe(true);
       expect(answered(await translate({ text: 'other' }))).toEqual({ translatedText: '[DE] Hello' });
-      await expect.poll(() => settled(own)).toBe(5);
+      await expect.poll(() => setting.gateway.charged(own)).toBe(5);
     });
 
     test.each([

@@ -32,7 +32,6 @@ describe.each(['none', 'full'])('charge: %s', (charge) => {
     const translate = (front: Front, { key }: TestTeam, text: readonly string[]): Promise<HttpResponse> =>
       request({ port: setting.gateway.port, ...front.translation(key, text) });
     const sent = (): readonly string[] => setting.engine.requests.flatMap(({ body }) => (JSON.parse(body) as { text: string[] }).text);
-    const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
     const textsOf = (front: Front, response: HttpResponse): readonly string[] => {
       expect([front.name, response.status]).toEqual([front.name, 200]);
       return front.texts(response.body);
@@ -52,10 +51,10 @@ describe.each(['none', 'full'])('charge: %s', (charge) => {
         ]);
         expect(textsOf(front, await translate(front, team, ['Hello']))).toEqual(['[DE] Hello']);
         expect(sent()).toEqual(['Hello', 'grüße 😀', 'new', 'new']);
-        await expect.poll(() => charged(team)).toBe(12 + 6 + ofHits(12) + ofHits(5));
+        await expect.poll(() => setting.gateway.charged(team)).toBe(12 + 6 + ofHits(12) + ofHits(5));
         await translate(front, other, ['Hello']);
         expect(sent()).toHaveLength(5);
-        await expect.poll(() => charged(other)).toBe(5);
+        await expect.poll(() => setting.gateway.charged(other)).toBe(5);
       },
     );
 
@@ -72,7 +71,7 @@ describe.each(['none', 'full'])('charge: %s', (charge) => {
       await translate(V1, team, ['To ann@example.com']);
       expect(textsOf(V1, await translate(V1, team, ['To bob@example.com']))).toEqual(['[DE] To bob@example.com']);
       expect(sent()).toEqual(['To 0@masked.invalid']);
-      await expect.poll(() => charged(team)).toBe(18 + ofHits(18));
+      await expect.poll(() => setting.gateway.charged(team)).toBe(18 + ofHits(18));
     });
 
     test('through DeepL’s routes each text reports its own charge', async () => {
@@ -91,12 +90,12 @@ describe.each(['none', 'full'])('charge: %s', (charge) => {
       const quota = await setting.gateway.team({ ...QUOTA_PLAN, characters: 12 });
       expect(billedBy(await translate(V1, quota, ['Hello']))).toBe(5);
       expect(billedBy(await translate(V1, quota, ['Hello', 'a']))).toBe(1 + ofHits(5));
-      await expect.poll(() => charged(quota)).toBe(6 + ofHits(5));
+      await expect.poll(() => setting.gateway.charged(quota)).toBe(6 + ofHits(5));
       expect((await translate(V1, quota, ['Hello', 'Hello', 'Hello'])).status).toBe(402);
       const credit = await setting.gateway.team(DEAR_PLAN, 12);
       expect(billedBy(await translate(V1, credit, ['Hello']))).toBe(5);
       expect(billedBy(await translate(V1, credit, ['Hello']))).toBe(ofHits(5));
-      await expect.poll(() => charged(credit)).toBe(5 + ofHits(5));
+      await expect.poll(() => setting.gateway.charged(credit)).toBe(5 + ofHits(5));
       const { balanceMicro } = answered(await setting.gateway.store.teams.findTeam(credit.teamId))!;
       expect(balanceMicro).toBe((12 - 5 - ofHits(5)) * 1_000_000);
     });
@@ -104,12 +103,12 @@ describe.each(['none', 'full'])('charge: %s', (charge) => {
     test('nothing is charged, and nothing remembered, when the engine fails for the rest', async () => {
       const team = await setting.gateway.team();
       await translate(V1, team, ['Hello']);
-      await expect.poll(() => charged(team)).toBe(5);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(5);
       setting.engine.always('not_json');
       const failed = await translate(V1, team, ['Hello', 'new']);
       expect([failed.status, failed.body.includes(CANARY)]).toEqual([503, false]);
       expect((await translate(V1, team, ['Hello'])).status).toBe(200);
-      await expect.poll(() => charged(team)).toBe(5 + ofHits(5));
+      await expect.poll(() => setting.gateway.charged(team)).toBe(5 + ofHits(5));
       setting.engine.forget();
       await translate(V1, team, ['new']);
       expect(sent()).toEqual(['new']);
@@ -118,13 +117,13 @@ describe.each(['none', 'full'])('charge: %s', (charge) => {
     test('a caller who leaves while the rest is translated is charged nothing', async () => {
       const team = await setting.gateway.team();
       await translate(V1, team, ['Hello']);
-      await expect.poll(() => charged(team)).toBe(5);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(5);
       setting.engine.always('hang');
       const connection = await RawConnection.open({ port: setting.gateway.port });
       connection.send(requestBytes(V1.translation(team.key, ['Hello', 'left'])));
       await setting.engine.until(() => sent().includes('left'));
       connection.destroy();
-      await expect.poll(() => charged(team)).toBe(5);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(5);
       setting.engine.forget();
       await translate(V1, team, ['left']);
       expect(sent()).toEqual(['left']);

@@ -259,8 +259,7 @@ function namesIn(value: unknown, at = ''): Set<string> {
 
 /** The pages and forms of the console. */
 async function ofConsole(): Promise<string[]> {
-  const visitor = new ConsoleVisitor(gateway.opsPort);
-  await visitor.signIn(TOKEN);
+  const visitor = await ConsoleVisitor.signedIn(gateway.opsPort, TOKEN);
   const one = await gateway.team(CREDIT_PLAN, 5000);
   const key = { authorization: `Bearer ${one.key}`, 'content-type': 'application/json' };
   const entries = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } };

@@ -2,10 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { startScriptedEngine } from '../../src/testing.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { logged, openSite, translate } from '../support/site.ts';
@@ -16,11 +15,7 @@ const LISTED = { plugins: FACADES, engine: { timeout_ms: 20_000, pairs: ['EN-DE'
 const codesOf = (response: HttpResponse): string[] => (response.json() as { language: string }[]).map(({ language }) => language);
 
 onOneGateway({ config: LISTED }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   afterEach(() => setting.engine.forget());
 
   const get = (path: string): Promise<HttpResponse> => ask(setting, { path, key: team.key });
@@ -117,13 +112,8 @@ onOneGateway({ config: LISTED }, (setting) => {
 
 describe('an engine without a variant of a source', () => {
   onOneGateway({ config: { ...LISTED, engine: { ...LISTED.engine, pairs: ['DE-EN', 'PT-DE'] } } }, (setting) => {
-    let key: string;
-
-    beforeAll(async () => {
-      ({ key } = await setting.gateway.team());
-    });
-
-    const get = async (path: string): Promise<unknown> => (await ask(setting, { path, key })).json();
+    const team = oneTeam(setting);
+    const get = async (path: string): Promise<unknown> => (await ask(setting, { path, key: team.key })).json();
 
     test('LibreTranslate lists it as a source, as its base, and a bare code that means an offered variant', async () => {
       const list = (await get('/languages')) as { code: string; targets: string[] }[];

@@ -1,10 +1,10 @@
 // A plugin's own API beside /v1: metered, limited and logged like ours, in its own words, on both listeners and stores.
 import { fileURLToPath } from 'node:url';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { singleGlossary } from '../support/door/contracts.ts';
 import { CANARY } from '../../src/testing.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import type { Ask } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -27,11 +27,7 @@ function expectError(response: HttpResponse, status: number): string {
 onOneGateway(
   { config: { plugins: [{ module: MODULE, options: { attempt_ms: ATTEMPT_MS } }], engine: { timeout_ms: 20_000 } } },
   (setting) => {
-    let team: TestTeam;
-
-    beforeAll(async () => {
-      team = await setting.gateway.team();
-    });
+    const team = oneTeam(setting);
     beforeEach(() => setting.engine.forget());
 
     const small = (body: Readonly<Record<string, unknown>> = {}, more: Partial<Ask> = {}): Promise<HttpResponse> =>

@@ -234,16 +234,11 @@ onOneGateway({ config: CONFIG }, (setting) => {
   });
 
   describe('the console', () => {
-    const operator = async (): Promise<ConsoleVisitor> => {
-      const visitor = new ConsoleVisitor(setting.gateway.opsPort);
-      expect((await visitor.signIn(TOKEN)).status).toBe(303);
-      return visitor;
-    };
     const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
     test('shows a team’s tags with what they used; a tag is limited, disabled, enabled and released', async () => {
       const team = await setting.gateway.team(QUOTA_PLAN);
-      const visitor = await operator();
+      const visitor = await ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
       await translate(team, 'Acme <b>'.replace(' ', '-'));
       const [home, list] = [`/console/teams/${team.teamId}`, `/console/teams/${team.teamId}/tags`];
       expect((await visitor.get(home)).body).toContain(`href="${list}"`);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { answered, dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
@@ -20,8 +20,7 @@ const CONFIG = {
 
 onOneGateway({ config: CONFIG }, (setting) => {
   const { call, answered: reported } = adminClient(setting, TOKEN);
-  const translate = ({ key }: TestTeam, text: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> =>
-    ask(setting, { method: 'POST', path: '/v1/translate', key, headers, body: { text: [text], target_lang: 'DE' } });
+  const translate = ({ key }: TestTeam, text: string, headers = {}) => translateText(setting, key, text, headers);
   /** Once everything is settled. Midnight may pass meanwhile. */
   const settled = async ({ teamId }: TestTeam, characters: number): Promise<void> => {
     await expect

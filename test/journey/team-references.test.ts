@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
-import { ask, onOneGateway } from '../support/every-gateway.ts';
+import { onOneGateway, translateText } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -29,8 +29,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: { pro: QUOTA_PLAN } } }
     expect(await answered('showTeam', call('GET', `/teams/${id}`))).toMatchObject({ reference: `K-${mark}` });
     expect(await search(`k-${mark.toUpperCase()}`)).toEqual([[id, `K-${mark}`]]);
     const { key } = await answered('createKey', call('POST', `/teams/${id}/keys`, { body: { mode: 'live' } }));
-    const body = { text: ['hello'], source_lang: 'EN', target_lang: 'DE' };
-    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key: String(key), body })).status).toBe(200);
+    expect((await translateText(setting, String(key), 'hello')).status).toBe(200);
     await expect
       .poll(async () => (await answered('listUsage', call('GET', `/usage?by=total&team=${id}`)))['usage'])
       .toMatchObject([{ team_id: id, reference: `K-${mark}`, character_count: 5 }]);
@@ -62,8 +61,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: { pro: QUOTA_PLAN } } }
 
   test('the console gives, shows, finds and removes it, and warns of another team', async () => {
     const mark = randomBytes(4).toString('hex');
-    const operator = new ConsoleVisitor(setting.gateway.opsPort);
-    await operator.signIn(TOKEN);
+    const operator = await ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
     const first = await create(`First ${mark}`, `C-${mark}`);
     const seen = async (answer: { readonly status: number; header(name: string): string | undefined }): Promise<string> => {
       expect(answer.status).toBe(303);

@@ -21,7 +21,6 @@ onOneGateway({ config }, (setting) => {
   const translate = (front: Front, { key }: TestTeam): Promise<HttpResponse> =>
     request({ port: setting.gateway.port, ...front.translation(key, TEXTS) });
   const sent = (): unknown => setting.engine.requests.map(({ body }) => (JSON.parse(body) as { text: unknown }).text);
-  const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
 
   describe.each(FRONTS)('over $name', (front) => {
     test('the engine sees no address, the caller gets every one back and pays for the original texts', async () => {
@@ -29,7 +28,7 @@ onOneGateway({ config }, (setting) => {
       const response = await translate(front, team);
       expect([response.status, front.texts(response.body)]).toEqual([200, TEXTS.map((text) => `[DE] ${text}`)]);
       expect(sent()).toEqual([['Write to 0@masked.invalid or 1@masked.invalid, not 2@masked.invalid.', 'Hello', '0@masked.invalid']]);
-      await expect.poll(() => charged(team)).toBe(CHARACTERS);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(CHARACTERS);
     });
 
     test('a translation that lost an address is refused, and nothing is charged', async () => {
@@ -37,7 +36,7 @@ onOneGateway({ config }, (setting) => {
       const lost = ['Schreib an 0@masked.invalid oder 1@masked.invalid.', 'Hallo', '0@masked.invalid'];
       setting.engine.always(answer(JSON.stringify({ translations: lost.map((text) => ({ text })) })));
       expect((await translate(front, team)).status).toBe(front.statuses.engine_unavailable);
-      await expect.poll(() => charged(team)).toBe(0);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(0);
     });
   });
 

@@ -1,8 +1,7 @@
 // The rules of a translation's body over real sockets, in their order, each naming what violates it; what is accepted, as the engine gets it.
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ProblemCode } from '../../src/core/problem.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
+import { ask, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
 const GOOD = { text: ['Hello'], target_lang: 'DE' };
@@ -10,11 +9,7 @@ const ULID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const letters = (count: number, text = 'a'): string[] => Array.from({ length: count }, () => text);
 
 onOneGateway({}, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
 
   const translate = (body: unknown): Promise<HttpResponse> => ask(setting, { method: 'POST', path: '/v1/translate', key: team.key, body });
 

@@ -5,7 +5,7 @@ import { UsageAnswer } from '../support/door/tables.ts';
 import { dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
-import { ask, expectAnswer, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -23,10 +23,7 @@ function range(): string {
 
 async function translated(setting: Setting, { teamId, key }: TestTeam, ...texts: readonly string[]): Promise<void> {
   const before = await setting.gateway.store.teams.standing(teamId);
-  for (const text of texts) {
-    const body = { text: [text], target_lang: 'DE' };
-    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
-  }
+  for (const text of texts) expect((await translateText(setting, key, text)).status).toBe(200);
   const characters = texts.join('').length + (before !== undefined && !('kind' in before) ? before.usedCharacters : 0);
   await expect.poll(() => setting.gateway.store.teams.standing(teamId)).toMatchObject({ usedCharacters: characters, openReservations: 0 });
 }
@@ -160,8 +157,7 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
 
   test('a period that has ended is reported as closed, before the current one', async () => {
     const team = await setting.gateway.team({ ...BEYOND, period: 'PT1S' });
-    const body = { text: ['twelve chars'], target_lang: 'DE' };
-    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key: team.key, body })).status).toBe(200);
+    expect((await translateText(setting, team.key, 'twelve chars')).status).toBe(200);
     const path = `/teams/${team.teamId}/periods`;
     const closed = async (): Promise<Json | undefined> =>
       ((await answered('listPeriods', call('GET', path)))['periods'] as Json[]).find(

@@ -7,7 +7,7 @@ import { digestOf, displayOf, newKey } from '../support/door/terms.ts';
 import { answered } from '../../src/index.ts';
 import { status } from '../../src/testing.ts';
 import type { KeyMode } from '../../src/domain/api-key.ts';
-import { ask, expectAnswer, onEveryGateway } from '../support/every-gateway.ts';
+import { ask, expectAnswer, onEveryGateway, translateText } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 
@@ -25,10 +25,7 @@ onEveryGateway({}, (setting) => {
   const usage = async (key: string): Promise<Record<string, unknown>> =>
     expectAnswer(await ask(setting, { path: '/v1/usage', key }), UsageAnswer);
 
-  const translate = async (key: string, text: string): Promise<number> => {
-    const body = { text: [text], target_lang: 'DE' };
-    return (await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status;
-  };
+  const translate = async (key: string, text: string): Promise<number> => (await translateText(setting, key, text)).status;
 
   async function anotherKey({ teamId }: TestTeam, label: string, mode: KeyMode): Promise<{ keyId: string; key: string }> {
     const [key, keyId] = [newKey(mode, randomBytes), ulid()];
@@ -107,8 +104,7 @@ onEveryGateway({}, (setting) => {
     const team = await setting.gateway.team({ ...OVERAGE_PLAN, test_keys: { characters: 12 } });
     const ci = await anotherKey(team, 'ci', 'test');
     expect([await translate(ci.key, 'x'.repeat(12)), await translate(team.key, 'x'.repeat(15))]).toEqual([200, 200]);
-    const body = { text: ['x'], target_lang: 'DE' };
-    const refused = await ask(setting, { method: 'POST', path: '/v1/translate', key: ci.key, body });
+    const refused = await translateText(setting, ci.key, 'x');
     expect(JSON.parse(refused.body)).toMatchObject({ status: 402, code: 'quota_exceeded', character_limit: 12, overage_cap_minor: 0 });
     await settled(team, 27);
     expect(await usage(ci.key)).toMatchObject({

@@ -173,8 +173,7 @@ describe('the list', () => {
   });
 
   test('is found in the console by the name, a part of it or the reference of the team, and since a time of day', async () => {
-    const visitor = new ConsoleVisitor(gateway.opsPort);
-    await visitor.signIn(TOKEN);
+    const visitor = await ConsoleVisitor.signedIn(gateway.opsPort, TOKEN);
     await gateway.store.teams.updateTeam(other.teamId, { name: 'Harbour <Travel>', reference: 'K-20417' });
     // Its name contains the other's, which is meant by all of it.
     const south = await gateway.team();
@@ -191,8 +190,7 @@ describe('the list', () => {
   });
 
   test('says beside the form which teams a word means, if that is none or several', async () => {
-    const visitor = new ConsoleVisitor(gateway.opsPort);
-    await visitor.signIn(TOKEN);
+    const visitor = await ConsoleVisitor.signedIn(gateway.opsPort, TOKEN);
     const twins = [(await gateway.team()).teamId, (await gateway.team()).teamId];
     for (const twin of twins) await gateway.store.teams.updateTeam(twin, { name: 'A Twin' });
     for (const [word, fault] of [

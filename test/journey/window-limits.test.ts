@@ -2,9 +2,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.ts';
-import { ask, expectProblem, onOneGateway } from '../support/every-gateway.ts';
+import { ask, expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
-import type { HttpResponse } from '../support/raw-http.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const upstream = await startUpstream();
@@ -23,8 +22,7 @@ const config = {
 const LIMITS = [{ per: 'month', requests: 4, characters: 50 }] as const;
 
 onOneGateway({ config }, (setting) => {
-  const translate = (key: string, text: string): Promise<HttpResponse> =>
-    ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: [text], target_lang: 'DE' } });
+  const translate = (key: string, text: string) => translateText(setting, key, text);
 
   test('over a limit: 429 with limit_of and Retry-After until the window ends, on routes and forward routes alike', async () => {
     const { key } = await setting.gateway.team({ ...QUOTA_PLAN, limits: LIMITS });

@@ -1,4 +1,5 @@
 // Visits the console without a browser: keeps the cookie, fills in forms, and can leave out what a browser never would.
+import { expect } from 'vitest';
 import { request } from './raw-http.ts';
 import type { HttpResponse } from './raw-http.ts';
 
@@ -11,6 +12,12 @@ export class ConsoleVisitor {
 
   constructor(port: number) {
     this.#port = port;
+  }
+
+  static async signedIn(port: number, token: string): Promise<ConsoleVisitor> {
+    const visitor = new ConsoleVisitor(port);
+    expect((await visitor.signIn(token)).status).toBe(303);
+    return visitor;
   }
 
   /** `path` includes `/console`. */

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { problems } from '../../src/index.ts';
 import { startScriptedEngine } from '../../src/testing.ts';
 import type { ProblemCode } from '../../src/core/problem.ts';
+import type { Plan } from '../../src/domain/plan.ts';
 import { startGateway } from './gateway.ts';
-import type { TestGateway } from './gateway.ts';
+import type { TestGateway, TestTeam } from './gateway.ts';
 import { LISTENERS } from './listeners.ts';
 import type { ListenerName } from './listeners.ts';
 import { request } from './raw-http.ts';
@@ -78,6 +79,13 @@ function onGateways(combinations: readonly Combination[], config: object, tests:
   });
 }
 
+/** One team for all tests; it is there before the first. */
+export function oneTeam(setting: Setting, plan?: Plan): TestTeam {
+  const team: TestTeam = { teamId: '', keyId: '', key: '' };
+  beforeAll(async () => void Object.assign(team, await setting.gateway.team(plan)));
+  return team;
+}
+
 export interface Ask {
   readonly method?: string;
   readonly path: string;
@@ -100,6 +108,11 @@ export function ask({ gateway }: Setting, { method = 'GET', path, key, headers =
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
+}
+
+/** A translation of this text into German by `/v1`. */
+export function translateText(setting: Setting, key: string, text: string, headers: Ask['headers'] = {}): Promise<HttpResponse> {
+  return ask(setting, { method: 'POST', path: '/v1/translate', key, headers, body: { text: [text], target_lang: 'DE' } });
 }
 
 /** The body of a successful answer, which matches the schema. */
