@@ -1,7 +1,7 @@
 // No response field can end its line: whatever a bug puts into one, the answer is refused rather than split.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Exchange } from '../../../src/core/exchange.ts';
+import { Exchange, NO_CALLER } from '../../../src/core/exchange.ts';
 import { json, refuse } from '../../../src/index.ts';
 import type { Refusal, Reply } from '../../../src/core/outcome.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
@@ -15,13 +15,7 @@ const SAFE_VALUE = /^[\t\x20-\x7e]*$/;
 const SAFE_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 const exchange = (): Exchange =>
-  new Exchange(
-    '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-    { method: 'GET', path: '/', query: '', headers: {} },
-    { send: () => 'written', stream: () => undefined, incoming: () => undefined, remoteAddress: () => '', receivedBytes: 0 },
-    route,
-    0,
-  );
+  new Exchange('01ARZ3NDEKTSV4RRFFQ69G5FAV', { method: 'GET', path: '/', query: '', headers: {} }, NO_CALLER, route, 0);
 
 /** Mostly what breaks lines, and look-alikes. */
 const nasty = fc.oneof(

@@ -1,6 +1,7 @@
 // Bodies that arrive slowly: the sender with the most loses the newest, and no other loses any.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Gateway } from '../../../src/core/gateway.ts';
+import { NO_CALLER } from '../../../src/core/exchange.ts';
 import type { Exchange, Sink } from '../../../src/core/exchange.ts';
 import { json } from '../../../src/core/outcome.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
@@ -62,12 +63,7 @@ describe('a gateway', () => {
       reportBug: () => undefined,
       unfinished: { ...unfinished, refusal: busy },
     });
-    const sink: Omit<Sink, 'receivedBytes'> = {
-      send: (_x, outcome) => (sent.push(outcome), 'written'),
-      stream: () => undefined,
-      incoming: () => undefined,
-      remoteAddress: () => '',
-    };
+    const sink: Sink = { ...NO_CALLER, send: (_x, outcome) => (sent.push(outcome), 'written') };
     const begin = (receivedBytes = 0, query = '') =>
       gateway.begin({ method: 'POST', path: '/x', query, headers: {} }, { ...sink, receivedBytes });
     const at = (nowMs: number): void => {

@@ -1,6 +1,6 @@
 // The step that reads a translation: what it passes on to the admission and to later steps, and that it releases the body.
 import { expect, test } from 'vitest';
-import { Exchange } from '../../../src/core/exchange.ts';
+import { Exchange, NO_CALLER } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
 import { chargeSlot, judgeAgainSlot, planSlot, translateRequestSlot } from '../../../src/domain/slots.ts';
 import { capabilitiesOf } from '../../../src/domain/translation-options.ts';
@@ -20,8 +20,8 @@ const BY_PLAN = offersOf(TABLE, [small, large], [{ plans: ['free'], engines: ['s
 const route = compileRoute({ method: 'POST', path: '/x', takesBody: true, steps: [] });
 
 function read(offers: EngineOffers, body: object | string): Exchange {
-  const sink = { send: () => 'written' as const, stream() {}, incoming: () => undefined, remoteAddress: () => '', receivedBytes: 0 };
-  const x = new Exchange('ID', { method: 'POST', path: '/x', query: '', headers: { 'content-type': 'application/json' } }, sink, route, 0);
+  const head = { method: 'POST', path: '/x', query: '', headers: { 'content-type': 'application/json' } };
+  const x = new Exchange('ID', head, NO_CALLER, route, 0);
   x.body = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
   expect(readStep({ current: offers }, 1000).run(x)).toBeUndefined();
   expect(x.body).toBe('none');

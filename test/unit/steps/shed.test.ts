@@ -3,7 +3,8 @@ import { createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Exchange, RequestHead } from '../../../src/core/exchange.ts';
+import { NO_CALLER } from '../../../src/core/exchange.ts';
+import type { Exchange } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
 import { json, keyOwnerSlot, refuse } from '../../../src/index.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
@@ -23,18 +24,13 @@ interface Site {
   readonly shed: ShedReason[];
   /** Answers of requests that wait, by request. */
   readonly waiting: Map<Exchange, (outcome: Outcome | Error) => void>;
-  readonly answers: Map<Exchange, Outcome>;
   begin(team: string): Exchange;
-  /** Passes the deadline of every open request. */
-  late(): void;
 }
 
 /** A gateway whose requests wait behind both steps until the test ends them. */
 function site(processMax = PROCESS_MAX, teamMax = TEAM_MAX): Site {
-  let nowMs = 0;
   const shed: ShedReason[] = [];
   const waiting: Site['waiting'] = new Map();
-  const answers: Site['answers'] = new Map();
   const onShed = (reason: ShedReason): void => void shed.push(reason);
   const known: HeadStep = {
     kind: 'head',
@@ -64,28 +60,15 @@ function site(processMax = PROCESS_MAX, teamMax = TEAM_MAX): Site {
     router: new Router([{ method: 'POST', path: '/x', takesBody: true, steps }]),
     around: [],
     newId: () => '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-    now: () => nowMs,
+    now: () => 0,
     requestMs: 1000,
     reportBug: () => undefined,
   });
-  const head = (team: string): RequestHead => ({ method: 'POST', path: '/x', query: team, headers: {} });
   return {
     gateway,
     shed,
     waiting,
-    answers,
-    begin: (team) =>
-      gateway.begin(head(team), {
-        send(x, outcome) {
-          answers.set(x, outcome);
-          return 'written';
-        },
-        stream: () => undefined,
-        incoming: () => undefined,
-        remoteAddress: () => '',
-        receivedBytes: 0,
-      }),
-    late: () => void (nowMs += 10_000),
+    begin: (team) => gateway.begin({ method: 'POST', path: '/x', query: team, headers: {} }, { ...NO_CALLER, send: () => 'written' }),
   };
 }
 
