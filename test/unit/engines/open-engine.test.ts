@@ -6,11 +6,12 @@ import { countCharacters } from '../../../src/domain/characters.ts';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
 import { openEngines } from '../../../src/engines/open-engine.ts';
 import type { NamedEngineOptions } from '../../../src/engines/open-engine.ts';
-import type { EngineCapabilities, EngineProtocol, EngineResult, EngineWork } from '../../../src/ports/engine.ts';
+import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
+import type { Attempt, EngineCapabilities, EngineProtocol, EngineResult, EngineWork, Translation } from '../../../src/ports/engine.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
 import { status } from '../../../src/testing/scripted-engine.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { faults, PlannedAdapter, scene, translationsOf } from './batch-scene.ts';
+import { alikeOptions } from '../../support/chosen-options.ts';
 import { ABLE } from '../../support/offers.ts';
 import { asked, Caller, Opened, work } from './engine-work.ts';
 
@@ -21,6 +22,10 @@ type Name = (typeof NAMES)[number];
 
 const CAN: EngineCapabilities = { ...ABLE, textsMax: 50 };
 const BATCH: BatchLimits = { texts_max: 50, characters_max: 10_000, wait_ms: 0 };
+const WIRE = { protocol: nativeProtocol, can: CAN, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
+
+const opened = new Opened();
+afterEach(() => opened.close());
 
 function engineOf(name: Name, protocol: EngineProtocol, more: Partial<NamedEngineOptions> = {}): NamedEngineOptions {
   const wire = { urls: ['http://127.0.0.1:1'], timeout_ms: TIMEOUT_MS, response_bytes_max: 1 << 20, connections_max: 1, queue_max: 0 };
@@ -30,6 +35,112 @@ function engineOf(name: Name, protocol: EngineProtocol, more: Partial<NamedEngin
 /** The numbers of the requests with texts in a call. */
 function membersOf(call: EngineWork): number[] {
   return [...new Set(call.text.map((text) => Number.parseInt(text, 10)))];
+}
+
+/** The engine fails every call with a text that ends with this. */
+const POISON = 'poison';
+
+interface Request {
+  readonly work: EngineWork;
+  /** Turns of the event loop before it arrives. */
+  readonly comesAfter: number;
+  /** Turns after which its caller leaves; if `undefined`, it stays. */
+  readonly leavesAfter: number | undefined;
+}
+
+interface Scene {
+  readonly requests: readonly Request[];
+  readonly limits: BatchLimits;
+}
+
+/** The fault of each call, by its number; calls beyond the list succeed. */
+type CallFault = 'none' | 'status' | 'one_too_few' | 'one_too_many' | 'throws' | 'never';
+
+const GLOSSARIES = [undefined, { id: 'G', entries: { a: 'b' } }, { id: 'H', entries: { a: 'b' } }, { id: 'G', entries: { a: 'c' } }];
+
+const options = alikeOptions(fc.constantFrom(...GLOSSARIES));
+
+/** Few different values, so that requests can share calls. */
+const request = fc.record({
+  options: fc.oneof({ weight: 3, arbitrary: fc.constant({ ...NOTHING_CHOSEN, targetLang: 'DE' }) }, { weight: 2, arbitrary: options }),
+  texts: fc.array(fc.oneof({ weight: 9, arbitrary: fc.string({ maxLength: 8, unit: 'grapheme' }) }, fc.constant(POISON)), {
+    minLength: 1,
+    maxLength: 5,
+  }),
+  comesAfter: fc.nat({ max: 2 }),
+  leavesAfter: fc.option(fc.nat({ max: 5 }), { nil: undefined, freq: 4 }),
+});
+
+const limits = fc.record({
+  texts_max: fc.integer({ min: 2, max: 12 }),
+  characters_max: fc.constantFrom(10, 40, 10_000),
+  wait_ms: fc.constantFrom(0, 0, 0, 2),
+});
+
+const scene: fc.Arbitrary<Scene> = fc
+  .record({ drawn: fc.array(request, { minLength: 4, maxLength: 20 }), limits })
+  .map(({ drawn, limits: chosen }) => ({
+    limits: chosen,
+    requests: drawn.map(({ options: asked, texts, comesAfter, leavesAfter }, index) => ({
+      comesAfter,
+      leavesAfter,
+      work: {
+        options: asked,
+        requestId: `request-${index}`,
+        traceparent: undefined,
+        // All texts are different and have their request's number.
+        text: texts.map((text, place) => `${index}.${place} ${text}`),
+      },
+    })),
+  }));
+
+const faults = fc.array(fc.constantFrom<CallFault[]>('none', 'none', 'none', 'status', 'one_too_few', 'one_too_many', 'throws', 'never'), {
+  maxLength: 30,
+});
+
+/** Has everything that may affect a translation, sorted by name, because equal options may be in another order. */
+function translationOf(text: string, { options: asked }: EngineWork): string {
+  const byName = Object.entries(asked).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([text, Object.fromEntries(byName)]);
+}
+
+/** The answer of an engine without faults. */
+function translationsOf(work: EngineWork): Translation[] {
+  return work.text.map((text) => ({
+    text: translationOf(text, work),
+    // Not the same for all texts, as with a real engine.
+    detectedSourceLanguage: text.length % 2 === 0 ? 'EN' : undefined,
+  }));
+}
+
+class PlannedAdapter implements EngineProtocol {
+  readonly calls: EngineWork[] = [];
+  readonly #faults: readonly CallFault[];
+
+  constructor(planned: readonly CallFault[]) {
+    this.#faults = planned;
+  }
+
+  async attempt(work: EngineWork): Promise<Attempt> {
+    const number = this.calls.push(work) - 1;
+    const fault = work.text.some((text) => text.endsWith(` ${POISON}`)) ? 'status' : (this.#faults[number] ?? 'none');
+    for (let turns = number % 3; turns > 0; turns--) await turn();
+    const translations = translationsOf(work);
+    switch (fault) {
+      case 'none':
+        return { kind: 'usable', translations };
+      case 'status':
+        return { kind: 'unusable', failure: 'status' };
+      case 'one_too_few':
+        return { kind: 'usable', translations: translations.slice(1) };
+      case 'one_too_many':
+        return { kind: 'usable', translations: [...translations, { text: 'one too many', detectedSourceLanguage: undefined }] };
+      case 'throws':
+        throw new Error('a bug');
+      case 'never':
+        return new Promise(() => undefined);
+    }
+  }
 }
 
 describe('equal requests with different engines after the first', () => {
@@ -77,16 +188,12 @@ test('make second attempts alone even at a next engine with batches, so that non
 });
 
 describe('an engine that is used only after another has failed', () => {
-  const opened = new Opened();
-  afterEach(() => opened.close());
-
   test('spends no last attempt on a replica that is set aside while another is good, and still finds out when it is back', async () => {
     let nowMs = 0;
     const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
-    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine, byName } = openEngines([
-      { ...wire, name: 'a', can: CAN, urls: [down.url] },
-      { ...wire, name: 'b', can: CAN, urls: [good.url, bad.url], nowMs: () => nowMs },
+      { ...WIRE, name: 'a', urls: [down.url] },
+      { ...WIRE, name: 'b', urls: [good.url, bad.url], nowMs: () => nowMs },
     ]);
     opened.add(engine);
     down.always(status(500));
@@ -126,13 +233,11 @@ describe('an engine that is used only after another has failed', () => {
     const failed: string[] = [];
     const outcomes: string[] = [];
     const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
-    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine, byName } = openEngines([
-      { ...wire, name: 'a', can: CAN, urls: [down.url] },
+      { ...WIRE, name: 'a', urls: [down.url] },
       {
-        ...wire,
+        ...WIRE,
         name: 'b',
-        can: CAN,
         urls: [bad.url, good.url],
         nowMs: () => nowMs,
         watch: () => ({
@@ -158,10 +263,9 @@ describe('an engine that is used only after another has failed', () => {
 
   test('spends a last attempt on a replica that is set aside if no other is good', async () => {
     const [down, lone] = [await opened.scripted(), await opened.scripted()];
-    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine } = openEngines([
-      { ...wire, name: 'a', can: CAN, urls: [down.url] },
-      { ...wire, name: 'b', can: CAN, urls: ['http://127.0.0.1:1', lone.url] },
+      { ...WIRE, name: 'a', urls: [down.url] },
+      { ...WIRE, name: 'b', urls: ['http://127.0.0.1:1', lone.url] },
     ]);
     opened.add(engine);
     down.always(status(500));
@@ -178,19 +282,15 @@ describe('an engine that is used only after another has failed', () => {
 });
 
 describe('an engine with another behind it', () => {
-  const opened = new Opened();
-  afterEach(() => opened.close());
-
   test.each([
     ['an only replica', 1],
     ['two replicas', 2],
   ])('is failing from the time at which %s would be set aside until its trial', async (_what, count) => {
     let nowMs = 0;
     const replicas = await Promise.all(Array.from({ length: count }, () => opened.scripted()));
-    const wire = { protocol: nativeProtocol, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
     const { engine, byName } = openEngines([
-      { ...wire, name: 'a', can: CAN, urls: replicas.map(({ url }) => url), nowMs: () => nowMs },
-      { ...wire, name: 'b', can: CAN, urls: [(await opened.scripted()).url] },
+      { ...WIRE, name: 'a', urls: replicas.map(({ url }) => url), nowMs: () => nowMs },
+      { ...WIRE, name: 'b', urls: [(await opened.scripted()).url] },
     ]);
     opened.add(engine);
     const isFailing = (): boolean => engine.isFailing('a');
@@ -229,10 +329,8 @@ describe('an engine with another behind it', () => {
 });
 
 test('a replica whose engine gets or loses others by a reload is not set aside then, and only what was shown of it is taken back', async () => {
-  const opened = new Opened();
   const shown: string[] = [];
   const [one, other] = [await opened.scripted(), await opened.scripted()];
-  const wire = { protocol: nativeProtocol, can: CAN, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
   const watch = (url: string) => ({
     attempted: () => undefined,
     failed: () => undefined,
@@ -240,8 +338,8 @@ test('a replica whose engine gets or loses others by a reload is not set aside t
     back: () => void shown.push(`back ${url}`),
   });
   const { engine, byName } = openEngines([
-    { ...wire, name: 'a', urls: [one.url], watch },
-    { ...wire, name: 'b', urls: [other.url] },
+    { ...WIRE, name: 'a', urls: [one.url], watch },
+    { ...WIRE, name: 'b', urls: [other.url] },
   ]);
   opened.add(engine);
   const a = byName.get('a')!;
@@ -255,14 +353,9 @@ test('a replica whose engine gets or loses others by a reload is not set aside t
   expect([asides(), shown]).toEqual([[true, false], [`aside ${one.url}`]]);
   a.setUrls([one.url]);
   expect([engine.isFailing('a'), asides(), shown]).toEqual([false, [false], [`aside ${one.url}`, `back ${one.url}`]]);
-  await opened.close();
 });
 
 describe('each of several engines has its own', () => {
-  const opened = new Opened();
-  afterEach(() => opened.close());
-  const WIRE = { protocol: nativeProtocol, can: CAN, timeout_ms: 20_000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
-
   test('capabilities: a preferred formality is sent only to those that support it', async () => {
     const [plain, polite] = [await opened.scripted(), await opened.scripted()];
     const { engine } = openEngines([

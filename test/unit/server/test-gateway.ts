@@ -1,17 +1,18 @@
 // A gateway with a few test routes behind either listener, for the listener tests.
+import type { Exchange } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
 import { json } from '../../../src/core/outcome.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
 import { Router } from '../../../src/core/router.ts';
-import type { HeadStep } from '../../../src/core/step.ts';
+import type { RouteSpec } from '../../../src/core/route.ts';
+import type { HeadStep, Step } from '../../../src/core/step.ts';
 import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { Listener, ListenerOptions } from '../../../src/server/listener.ts';
 import { startNodeListener } from '../../../src/server/node-http.ts';
 import { startUwsListener } from '../../../src/server/uws.ts';
 import * as machine from '../../support/listeners.ts';
 import type { ListenerName } from '../../support/listeners.ts';
-import { testRoutes } from './test-routes.ts';
 
 type Start = (options: ListenerOptions) => Promise<Listener>;
 
@@ -36,10 +37,6 @@ export interface TestServer {
   /** Resolves when the condition is true, which is checked whenever a chain starts or is settled. */
   until(condition: () => boolean): Promise<void>;
   close(): void;
-}
-
-function problemWriter(): ProblemWriter {
-  return new ProblemWriter('http://docs.test', 'test');
 }
 
 export async function startTestServer(
@@ -74,7 +71,7 @@ export async function startTestServer(
   });
   const listener = await start({
     gateway,
-    problems: problemWriter(),
+    problems: new ProblemWriter('http://docs.test', 'test'),
     host: '127.0.0.1',
     port: 0,
     exclusive: true,
@@ -118,4 +115,29 @@ function nameOf(outcome: Outcome): string {
     case 'client_closed':
       return outcome.kind;
   }
+}
+
+/** The routes; a request to `/wait` adds the function that answers it to `waiting`. */
+function testRoutes(watch: Step, waiting: ((outcome: Outcome) => void)[]): RouteSpec[] {
+  const route = (method: string, path: string, step: Step): RouteSpec => ({
+    method,
+    path,
+    steps: [watch, step],
+    takesBody: method === 'POST',
+  });
+  const answered = (method: string, path: string, run: (x: Exchange) => Outcome | Promise<Outcome>): RouteSpec =>
+    route(method, path, { kind: 'body', name: 'answer', run });
+  return [
+    route('GET', '/sync', { kind: 'head', name: 'answer', headers: [], run: () => json('{"sync":true}') }),
+    answered('GET', '/async', () => Promise.resolve(json('{"async":true}'))),
+    answered('GET', '/wait', () => new Promise((resolve) => waiting.push(resolve))),
+    answered('POST', '/echo', echo),
+    answered('POST', '/async-echo', (x) => Promise.resolve(echo(x))),
+  ];
+}
+
+function echo(x: Exchange): Outcome {
+  if (x.body === 'none') return json('{"body":"none"}');
+  if (x.body === 'too_large') return json('{"body":"too large"}');
+  return json(JSON.stringify({ bytes: x.body.byteLength, text: new TextDecoder().decode(x.body.subarray(0, 100)) }));
 }
