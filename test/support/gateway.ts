@@ -43,7 +43,7 @@ const LANGUAGES = fileURLToPath(new URL('../../config/languages.yaml', import.me
  */
 const PATIENT = { engine: { timeout_ms: 5000 }, store: { command_timeout_ms: 5000 } };
 
-interface GatewayOptions {
+export interface GatewayOptions {
   /** By default the one that `auto` chooses. */
   readonly listener?: ListenerName;
   readonly store: string;

@@ -10,7 +10,7 @@ import { everything } from './store-search.ts';
 /** Gateways learn of deletions every five seconds; a busy machine needs longer. */
 export const LEARNT_MS = 30_000;
 
-export interface SharedMemory {
+interface SharedMemory {
   /** The plugin's entry of a configuration. */
   readonly plugin: { readonly module: string; readonly options: object };
   /** Ids of the teams that have entries, each once. */

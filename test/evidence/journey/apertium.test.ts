@@ -1,12 +1,9 @@
 // Real text through the gateway and a real engine: Apertium, English to Spanish and back.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApertium } from '../../support/apertium.ts';
-import type { Apertium } from '../../support/apertium.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
+import { startedUntil } from '../../support/started.ts';
 
 interface Success {
   readonly translations: readonly { readonly text: string; readonly detected_source_language?: string }[];
@@ -17,47 +14,36 @@ interface Success {
 const LARGE = { ...QUOTA_PLAN, max_characters_per_request: 100_000 };
 
 describe('in front of Apertium', () => {
-  let apertium: Apertium;
+  const started = startedUntil(afterAll);
   let gateway: TestGateway;
-  let folder: string;
   let team: TestTeam;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lingate-apertium-'));
-    apertium = await startApertium();
+    const apertium = await startApertium();
+    started.closes(() => apertium.stop());
     const config = { engine: { protocol: 'apertium', timeout_ms: 25_000 } };
-    gateway = await startGateway({ store: `sqlite:${folder}/lingate.db`, engineUrls: [apertium.url], config });
+    gateway = await started.gateway({ engineUrls: [apertium.url], config });
     team = await gateway.team(LARGE);
   });
 
-  afterAll(async () => {
-    await gateway.stop();
-    await apertium.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  function translate(body: unknown, { key } = team, { port } = gateway): Promise<Response> {
-    return fetch(`http://127.0.0.1:${port}/v1/translate`, {
+  function translate(body: unknown, { key } = team): Promise<Response> {
+    return fetch(`http://127.0.0.1:${gateway.port}/v1/translate`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify(body),
     });
   }
+  const success = async (body: unknown): Promise<Success> => (await (await translate(body)).json()) as Success;
+  const translated = async (text: readonly string[]): Promise<readonly string[]> =>
+    (await success({ text, source_lang: 'EN', target_lang: 'ES' })).translations.map((translation) => translation.text);
 
   test('English is translated into Spanish, and Spanish into English, charged by code points', async () => {
-    const there = (await (await translate({ text: ['The house is big.'], source_lang: 'EN', target_lang: 'ES' })).json()) as Success;
+    const there = await success({ text: ['The house is big.'], source_lang: 'EN', target_lang: 'ES' });
     expect(there).toEqual({ translations: [{ detected_source_language: 'EN', text: 'La casa es grande.' }], billed_characters: 17 });
-    const back = (await (
-      await translate({ text: ['La casa es grande.', 'El perro.'], source_lang: 'es', target_lang: 'en-us' })
-    ).json()) as Success;
+    const back = await success({ text: ['La casa es grande.', 'El perro.'], source_lang: 'es', target_lang: 'en-us' });
     expect(back.translations.map(({ text }) => text)).toEqual(['The house is big.', 'The dog.']);
     expect(back.billed_characters).toBe(27);
   });
-
-  async function translated(text: readonly string[], source: string, target: string): Promise<readonly string[]> {
-    const response = await translate({ text, source_lang: source, target_lang: target });
-    return ((await response.json()) as Success).translations.map((translation) => translation.text);
-  }
 
   test.each([
     ['  The house.\n\nThe   cat\tis black.\r\n ', '  La casa.\n\nEl   gato\tes negro.\r\n '],
@@ -66,22 +52,22 @@ describe('in front of Apertium', () => {
     ['<b>The house</b> & "x" &amp; a > 1', '<b>La casa</b> & "x" &amp; un > 1'],
     ['The house [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz', 'La casa [x] {y} ^z$ @ # \\ / ~ 😀 👨‍👩‍👧 qwrtz'],
   ])('white space, markup and unknown words are kept: %j', async (text, expected) => {
-    expect(await translated([text], 'EN', 'ES')).toEqual([expected]);
+    expect(await translated([text])).toEqual([expected]);
   });
 
   test('a long text is translated completely, which APY alone would silently cut off', async () => {
     const lines = 2700;
-    const [text = ''] = await translated(['The house is big. '.repeat(lines)], 'EN', 'ES');
+    const [text = ''] = await translated(['The house is big. '.repeat(lines)]);
     expect(text.split('La casa es grande. ')).toHaveLength(lines + 1);
     expect(text.replaceAll('La casa es grande. ', '')).toBe('');
     const endless = 'xyzzy'.repeat(9000);
-    expect(await translated([endless], 'EN', 'ES')).toEqual([endless]);
+    expect(await translated([endless])).toEqual([endless]);
   });
 
   test('the language of each text is detected if none is given', async () => {
-    const there = (await (await translate({ text: ['The house is big and the cat is black.'], target_lang: 'ES' })).json()) as Success;
+    const there = await success({ text: ['The house is big and the cat is black.'], target_lang: 'ES' });
     expect(there.translations).toEqual([{ text: 'La casa es grande y el gato es negro.', detected_source_language: 'EN' }]);
-    const back = (await (await translate({ text: ['La casa es grande y el gato es negro.'], target_lang: 'EN-US' })).json()) as Success;
+    const back = await success({ text: ['La casa es grande y el gato es negro.'], target_lang: 'EN-US' });
     expect(back.translations).toMatchObject([{ detected_source_language: 'ES' }]);
   });
 

@@ -1,57 +1,34 @@
-// The options of `lingate/plugins/azure-v3` and the manual's examples: its root, bare codes, engines with fewer features, retries.
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import process from 'node:process';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../../src/testing.ts';
+// The options of `lingate/plugins/azure-v3`: its root, bare codes, engines with fewer features, retries.
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { LISTENERS } from '../../support/listeners.ts';
-import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { outputOf } from '../../support/start-program.ts';
+import { startedUntil } from '../../support/started.ts';
 
-const ADDRESS = 'http://127.0.0.1:8080';
 const BELOW = '/translator/text/v3.0';
 
+const started = startedUntil(afterEach);
 let engine: ScriptedEngine;
-let folder: string;
-let gateway: TestGateway | undefined;
+let gateway: TestGateway;
 
-beforeAll(async () => {
-  engine = await startScriptedEngine();
-  folder = await mkdtemp(join(tmpdir(), 'lingate-azure-'));
-  await symlink(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'node_modules'));
-});
-
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-  engine.forget();
-});
-
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
+beforeEach(async () => {
+  engine = await started.engine();
 });
 
 async function start(options: object, config: object = {}, before: readonly object[] = []): Promise<TestGateway> {
   const plugins = [...before, { module: 'lingate/plugins/azure-v3', options }];
-  const store = `sqlite:${folder}/lingate.db`;
-  gateway = await startGateway({ listener: LISTENERS[0], store, engineUrls: [engine.url], config: { plugins, ...config } });
+  gateway = await started.gateway({ listener: LISTENERS[0], engineUrls: [engine.url], config: { plugins, ...config } });
   return gateway;
 }
 
 function post(path: string, key: string, text = 'Hello'): Promise<HttpResponse> {
   const headers = { 'content-type': 'application/json', 'ocp-apim-subscription-key': key };
-  return request({ port: gateway!.port, method: 'POST', path, headers, body: JSON.stringify([{ Text: text }]) });
+  return request({ port: gateway.port, method: 'POST', path, headers, body: JSON.stringify([{ Text: text }]) });
 }
 
-const get = (path: string): Promise<HttpResponse> => request({ port: gateway!.port, path });
+const get = (path: string): Promise<HttpResponse> => request({ port: gateway.port, path });
 const errorOf = (response: HttpResponse): unknown => (response.json() as { error: unknown }).error;
 
 test('together with LibreTranslate’s plugin it refuses to start and says why; with root: false both work', async () => {
@@ -96,36 +73,9 @@ test('what the engine cannot do is refused and named: html, pairs, and language 
       es: { name: 'Spanish', nativeName: 'Español', dir: 'ltr' },
     },
   });
-  await gateway!.stop();
   const { key: other } = await (await start({}, { engine: { protocol: 'openai', options: { model: 'm' } } })).team();
   expect(errorOf(await post('/detect?api-version=3.0', other))).toEqual({
     code: 400_000,
     message: 'The engine of this service does not detect languages: name the source of each translation.',
   });
-});
-
-test('every example of the manual does what it says', async () => {
-  const { key, teamId } = await (await start({})).team();
-  const address = `http://127.0.0.1:${gateway!.port}`;
-  const env = { ...process.env, LINGATE_KEY: key };
-  const typed = async (line: string): Promise<unknown> =>
-    JSON.parse(await outputOf('sh', ['-c', line.replaceAll(ADDRESS, address)], { env, uses: ['curl'] }));
-  // Each line is an example of its own.
-  const lines = codeBlocks(manualPage('azure-api'), 'sh').flatMap((block) => block.trimEnd().split('\n'));
-  expect(await Promise.all(lines.map(typed))).toEqual([
-    [{ translations: [{ text: '[DE] Hello, world!', to: 'de' }] }],
-    [
-      { detectedLanguage: { language: 'en', score: 1 }, translations: [expect.anything(), { text: '[FR] Hello', to: 'fr' }] },
-      { translations: [expect.anything(), { text: '', to: 'fr' }] },
-    ],
-    { value: [{ translations: [{ language: 'de', text: '[DE] Hello', sourceCharacters: 5 }] }] },
-    [{ language: 'en', score: 1, isTranslationSupported: true, isTransliterationSupported: false }],
-    { translation: expect.objectContaining({ de: { name: 'German', nativeName: 'Deutsch', dir: 'ltr' } }) as object },
-  ]);
-  const [program] = codeBlocks(manualSection('azure-api', "Azure's SDK for Node"), 'js');
-  await writeFile(join(folder, 'lines.mjs'), program!.replace(ADDRESS, address));
-  expect((await outputOf('node', ['lines.mjs'], { cwd: folder, env })).trimEnd()).toBe('[DE] Hello, world!');
-  await expect
-    .poll(async () => (await gateway!.store.teams.standing(teamId)) as object)
-    .toMatchObject({ usedCharacters: 13 + 10 + 5 + 13 });
 });

@@ -1,27 +1,17 @@
 // What is in force, and what is probably a mistake: `config check` lists it, and `serve` warns of it.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startScriptedEngine, status } from '../../../src/testing.ts';
-import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { afterAll, expect, test } from 'vitest';
+import { status } from '../../../src/testing.ts';
 import { freePort } from '../../support/free-port.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';
-import { storePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 
-let folder: string;
-let engine: ScriptedEngine;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-in-force-'));
-  engine = await startScriptedEngine();
-});
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const started = startedUntil(afterAll);
+const { folder } = started;
+const engine = await started.engine();
 
 async function written(config: object): Promise<string> {
   const file = join(folder, `${randomBytes(6).toString('hex')}.yaml`);
@@ -108,39 +98,31 @@ test.each([
 });
 
 test('serve warns of a listener without public_url when it starts', async () => {
-  const place = await storePlace('sqlite');
-  onTestFinished(() => place.remove());
-  const gateway = await startGateway({ store: place.url, engineUrls: [engine.url], config: { listen: '0.0.0.0:0' } });
-  onTestFinished(() => gateway.stop());
+  const gateway = await started.gateway({ engineUrls: [engine.url], config: { listen: '0.0.0.0:0' } });
   expect(gateway.logLines.find((line) => line.includes('"level":"warn"') && line.includes('service.public_url: is not set'))).toBeDefined();
 });
 
-describe('with teams in Redis', () => {
-  const kind = 'redis' as const;
-  test('plans that teams have and the configuration lacks are warnings of config check and of serve, also after a reload', async () => {
-    const place = await storePlace(kind);
-    onTestFinished(() => place.remove());
-    const plans = { free: QUOTA_PLAN, gold: QUOTA_PLAN };
-    const before = await written({ store: place.url, plans });
-    for (const plan of ['free', 'gold', 'gold']) {
-      const made = await inProcess(['team', 'create', '--config', before, '--name', 'A', '--plan', plan]);
-      expect(made.status).toBe(0);
-    }
-    expect(await checked(before)).toMatchObject({ store_read: true, teams_checked: 3, plans_missing: [], warnings: [] });
-    const after = await written({ store: place.url, plans: { free: QUOTA_PLAN, god: QUOTA_PLAN } });
-    const words = 'plans: 2 teams have the plan "gold", which the configuration lacks';
-    expect(await checked(after)).toMatchObject({
-      plans_missing: [{ plan: 'gold', teams: 2 }],
-      warnings: [expect.stringContaining(words)],
-    });
-    const gateway = await startGateway({ store: place.url, engineUrls: [engine.url], config: { plans } });
-    onTestFinished(() => gateway.stop());
-    const warned = (): boolean => gateway.logLines.some((line) => line.includes('"plan":"gold"') && line.includes('"teams":2'));
-    expect(warned()).toBe(false);
-    const { config } = gateway.app;
-    gateway.app.reload({ ...config, raw: { ...config.raw, plans: { free: QUOTA_PLAN } } });
-    await expect.poll(warned).toBe(true);
+test('plans that teams in Redis have and the configuration lacks are warnings of config check and of serve, also after a reload', async () => {
+  const place = await started.place('redis');
+  const plans = { free: QUOTA_PLAN, gold: QUOTA_PLAN };
+  const before = await written({ store: place.url, plans });
+  for (const plan of ['free', 'gold', 'gold']) {
+    const made = await inProcess(['team', 'create', '--config', before, '--name', 'A', '--plan', plan]);
+    expect(made.status).toBe(0);
+  }
+  expect(await checked(before)).toMatchObject({ store_read: true, teams_checked: 3, plans_missing: [], warnings: [] });
+  const after = await written({ store: place.url, plans: { free: QUOTA_PLAN, god: QUOTA_PLAN } });
+  const words = 'plans: 2 teams have the plan "gold", which the configuration lacks';
+  expect(await checked(after)).toMatchObject({
+    plans_missing: [{ plan: 'gold', teams: 2 }],
+    warnings: [expect.stringContaining(words)],
   });
+  const gateway = await started.gateway({ store: place.url, engineUrls: [engine.url], config: { plans } });
+  const warned = (): boolean => gateway.logLines.some((line) => line.includes('"plan":"gold"') && line.includes('"teams":2'));
+  expect(warned()).toBe(false);
+  const { config } = gateway.app;
+  gateway.app.reload({ ...config, raw: { ...config.raw, plans: { free: QUOTA_PLAN } } });
+  await expect.poll(warned).toBe(true);
 });
 
 test('a store and an engine that cannot be used are warnings that say what to do; the configuration is valid all the same', async () => {

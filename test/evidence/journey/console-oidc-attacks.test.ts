@@ -1,40 +1,25 @@
 // The sign-in by a provider under attack: forged, replayed and mixed-up answers each get a page that says so, no session, and an entry
 // in the audit.
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
 import type { SignInRefusal } from '../../../src/domain/operator.ts';
 import { answered } from '../../../src/index.ts';
-import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { CONSOLE_URL, OidcVisitor } from '../../support/oidc-visitor.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { startScriptedProvider, unsignedToken } from '../../support/scripted-provider.ts';
-import type { Claims, Lies, ScriptedProvider } from '../../support/scripted-provider.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import type { Claims, Lies } from '../../support/scripted-provider.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const ADA = { sub: '248289761001', email: 'ada@example.com', groups: ['lingate-admins'] };
 const TOKEN = randomBytes(24).toString('hex');
 
-let place: StorePlace;
-let provider: ScriptedProvider;
-let other: ScriptedProvider;
+const [provider, other] = [await startScriptedProvider(), await startScriptedProvider()];
+afterAll(() => Promise.all([provider.stop(), other.stop()]));
+afterEach(() => provider.lies({}));
+const started = startedUntil(afterEach);
 let gateway: TestGateway;
-
-beforeAll(async () => {
-  place = await storePlace('sqlite');
-  [provider, other] = [await startScriptedProvider(), await startScriptedProvider()];
-});
-afterAll(async () => {
-  await provider.stop();
-  await other.stop();
-  await place.remove();
-});
-afterEach(async () => {
-  provider.lies({});
-  await gateway.stop();
-});
 
 /** A gateway of its own for each group of attacks: failures of an address count together. */
 async function open(): Promise<TestGateway> {
@@ -42,10 +27,10 @@ async function open(): Promise<TestGateway> {
     issuer: provider.issuer,
     client_id: provider.clientId,
     client_secret: provider.clientSecret,
-    roles: { manage: ['lingate-admins'] },
+    roles: { manage: ['lingate-admins'], read: [] },
   };
-  const config = { admin: { token: TOKEN, console_url: CONSOLE_URL, oidc: { ...oidc, roles: { ...oidc.roles, read: [] } } } };
-  gateway = await startGateway({ listener: 'node', store: place.url, engineUrls: ['http://127.0.0.1:9'], config });
+  const config = { admin: { token: TOKEN, console_url: CONSOLE_URL, oidc } };
+  gateway = await started.gateway({ listener: 'node', engineUrls: ['http://127.0.0.1:9'], config });
   return gateway;
 }
 
@@ -125,9 +110,8 @@ describe.each<[string, readonly (readonly [attack: string, lies: () => Lies, det
   ],
 ])('an ID token with a wrong %s', (_what, attacks) => {
   test('is refused', async () => {
-    for (const [index, [attack, lies, detail]] of attacks.entries()) {
+    for (const [attack, lies, detail] of attacks) {
       // A discovery document is remembered: each attack has a gateway that has not read it.
-      if (index > 0) await gateway.stop();
       await open();
       const browser = visitor();
       provider.lies(lies());

@@ -3,31 +3,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { uuidOf } from '../../support/door/terms.ts';
-import { startScriptedEngine } from '../../../src/testing.ts';
-import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startDeepLServer } from '../../support/deepl-server.ts';
 import type { DeepLServer } from '../../support/deepl-server.ts';
-import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const TIMEOUT_MS = 20_000;
 const LIMITS = { reservation_seconds: 60 };
 
 describe('over SQLite', () => {
-  const kind = 'sqlite' as const;
-  let place: StorePlace;
+  const started = startedUntil(afterAll);
   let deepl: DeepLServer;
-  let other: ScriptedEngine;
   /** The first two have DeepL alone, the third another engine behind it. */
   let gateways: readonly TestGateway[];
 
   beforeAll(async () => {
-    [place, deepl, other] = await Promise.all([storePlace(kind), startDeepLServer({ unreadyFor: () => 1 }), startScriptedEngine()]);
+    deepl = await startDeepLServer({ unreadyFor: () => 1 });
+    started.closes(() => deepl.close());
+    const [other, place] = [await started.engine(), await started.place('sqlite')];
     const options = { api_key: deepl.key };
     const alone = {
       engine: { protocol: 'deepl', options, timeout_ms: TIMEOUT_MS },
@@ -42,15 +38,8 @@ describe('over SQLite', () => {
       limits: LIMITS,
     };
     const start = (config: Readonly<Record<string, unknown>>) =>
-      startGateway({ listener: LISTENERS[0], store: place.url, engineUrls: [deepl.url], config });
+      started.gateway({ listener: LISTENERS[0], store: place.url, engineUrls: [deepl.url], config });
     gateways = [await start(alone), await start(alone), await start(both)];
-  });
-
-  afterAll(async () => {
-    for (const gateway of gateways) await gateway.stop();
-    await deepl.close();
-    await other.close();
-    await place.remove();
   });
 
   const post = ({ port }: TestGateway, path: string, { key }: TestTeam, body: unknown): Promise<HttpResponse> =>

@@ -6,16 +6,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { limitsOf } from '../../support/door/terms.ts';
 import { answered } from '../../../src/index.ts';
 import { act } from '../../support/door/contracts.ts';
-import { answer, CANARY, startScriptedEngine, status } from '../../../src/testing.ts';
+import { answer, CANARY, status } from '../../../src/testing.ts';
 import type { AttemptFailure } from '../../../src/ports/engine.ts';
 import type { Behaviour, RightAnswer, ScriptedEngine, ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
 import { FACADES, FRONTS, V1 } from '../../support/fronts.ts';
 import type { Front } from '../../support/fronts.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 import { completion, SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
 
 /** How each is configured. None has a second replica; `next` and `third` come after the others. */
@@ -81,17 +80,14 @@ interface Expected {
 }
 
 describe('over all fronts', () => {
-  let place: StorePlace;
+  const started = startedUntil(afterAll);
   let gateway: TestGateway;
   const engines = {} as Record<Name, ScriptedEngine>;
 
   beforeAll(async () => {
-    place = await storePlace('sqlite');
-    for (const name of NAMES) engines[name] = await startScriptedEngine({ right: rightOf(name) });
+    for (const name of NAMES) engines[name] = await started.engine({ right: rightOf(name) });
     const configured = NAMES.map((name) => [hidden(name), { urls: [engines[name].url], timeout_ms: 20_000, ...ENGINES[name] }]);
-    gateway = await startGateway({
-      store: place.url,
-      engineUrls: [],
+    gateway = await started.gateway({
       config: {
         plugins: [...FACADES, { module: fileURLToPath(new URL('../../support/plugins/throwing-engine.ts', import.meta.url)) }],
         plans: Object.fromEntries(Object.keys(LISTS).map((plan) => [plan, QUOTA_PLAN])),
@@ -101,11 +97,6 @@ describe('over all fronts', () => {
     });
   });
   afterEach(() => Object.values(engines).forEach((engine) => engine.forget()));
-  afterAll(async () => {
-    await gateway.stop();
-    await Promise.all(Object.values(engines).map((engine) => engine.close()));
-    await place.remove();
-  });
 
   async function teamOf(plan: string): Promise<TestTeam> {
     const team = await gateway.team();

@@ -1,17 +1,16 @@
 // Engines that take files: DeepL's and LibreTranslate's protocol over real sockets; what is billed, and what happens if
 // the engine fails or lies.
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
-import { answer, CANARY, scriptedFile, scriptedFiles, scriptedTranslation, startScriptedEngine, status } from '../../../src/testing.ts';
+import { answer, CANARY, scriptedFile, scriptedFiles, scriptedTranslation, status } from '../../../src/testing.ts';
 import { formIn } from '../../support/door/contracts.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { DocumentCaller } from '../../support/document-caller.ts';
 import { expectProblem } from '../../support/every-gateway.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { request as get } from '../../support/raw-http.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const documents = { secret: 'a secret of the tests that is long enough' };
 const options = { api_key: 'key-of-the-operator' };
@@ -24,36 +23,31 @@ const LEAST = 50_000;
 const right = scriptedFiles(() => '[]');
 
 describe('over Redis', () => {
-  const kind = 'redis' as const;
-  let place: StorePlace;
-  let apart: StorePlace;
+  const started = startedUntil(afterAll);
   let deepl: ScriptedEngine;
   let own: ScriptedEngine;
   let libre: ScriptedEngine;
   let both: TestGateway;
   let alone: TestGateway;
 
+  /** Each on a store of its own, because every gateway of a store takes documents from the queue. */
+  const start = async (config: object, engineUrls: readonly string[] = []): Promise<TestGateway> =>
+    started.gateway({ store: (await started.place('redis')).url, engineUrls, config: { ...config, documents } });
+
   beforeAll(async () => {
-    // Apart, because every gateway of a store takes documents from the queue.
-    [place, apart] = await Promise.all([storePlace(kind), storePlace(kind)]);
     const texts = (): string => '{"translations":[]}';
     [deepl, own, libre] = await Promise.all([
-      startScriptedEngine({ right: scriptedFiles(texts, { billed: (file) => (file.includes('dear') ? 2 * LEAST : LEAST) }) }),
-      startScriptedEngine(),
-      startScriptedEngine({ right }),
+      started.engine({ right: scriptedFiles(texts, { billed: (file) => (file.includes('dear') ? 2 * LEAST : LEAST) }) }),
+      started.engine(),
+      started.engine({ right }),
     ]);
     const engines = { vendor: { protocol: 'deepl', urls: [deepl.url], options }, own: { protocol: 'native', urls: [own.url] } };
-    both = await startGateway({ store: place.url, engineUrls: [], config: { engines, documents } });
+    both = await start({ engines });
     const engine = { protocol: 'libretranslate', options };
-    alone = await startGateway({ store: apart.url, engineUrls: [libre.url], config: { engine, documents } });
+    alone = await start({ engine }, [libre.url]);
   });
   beforeEach(() => {
     for (const engine of [deepl, own, libre]) engine.forget();
-  });
-  afterAll(async () => {
-    for (const gateway of [both, alone]) await gateway.stop();
-    for (const engine of [deepl, own, libre]) await engine.close();
-    for (const one of [place, apart]) await one.remove();
   });
 
   const callerOf = ({ port }: TestGateway, { key }: TestTeam): DocumentCaller => new DocumentCaller(port, key);
@@ -161,13 +155,8 @@ describe('over Redis', () => {
 
   test('an engine with a limit has used what it bills for a file, not what was counted or held', async () => {
     const cap = { per: 'month', most: 3 * LEAST };
-    const engines = { [`capped-${kind}`]: { protocol: 'deepl', urls: [deepl.url], options, characters: cap } };
-    const ofItsOwn = await storePlace(kind);
-    const gateway = await startGateway({ store: ofItsOwn.url, engineUrls: [], config: { engines, documents } });
-    onTestFinished(async () => {
-      await gateway.stop();
-      await ofItsOwn.remove();
-    });
+    const engines = { capped: { protocol: 'deepl', urls: [deepl.url], options, characters: cap } };
+    const gateway = await start({ engines });
     const caller = callerOf(gateway, await gateway.team({ ...QUOTA_PLAN, characters: 10 * LEAST }));
     const reached = async (): Promise<string | undefined> =>
       (await get({ port: gateway.opsPort, path: '/metrics' })).body.match(/^lingate_engine_limit_reached.* (\d)$/m)?.[1];

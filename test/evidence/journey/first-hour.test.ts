@@ -1,19 +1,15 @@
 // The manual's table "More mistakes": each is made, and the promised words appear where and when the table says.
 import { connect } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { scriptedTranslation, startScriptedEngine, status } from '../../../src/testing.ts';
-import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { scriptedTranslation, status } from '../../../src/testing.ts';
+import { V1 } from '../../support/fronts.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { manualSection } from '../../support/manual.ts';
 import { request } from '../../support/raw-http.ts';
-import { startRedis } from '../../support/redis.ts';
+import { startedUntil } from '../../support/started.ts';
 
 /** A machine under load is slower than the manual's machine. */
 const SLOWER = 10;
@@ -41,18 +37,8 @@ function readTable(): ReadonlyMap<string, Promised> {
 }
 
 const TABLE = readTable();
-let folder: string;
-let engine: ScriptedEngine;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-mistakes-'));
-  engine = await startScriptedEngine();
-});
-
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const started = startedUntil(afterAll);
+const engine = await started.engine();
 
 /** Polls until all the row's words are there, for as long as the table says on an idle machine. */
 async function expectWords(mistake: string, output: () => string): Promise<void> {
@@ -61,22 +47,12 @@ async function expectWords(mistake: string, output: () => string): Promise<void>
   for (const word of words) await expect.poll(output, { timeout: withinMs * SLOWER }).toContain(word);
 }
 
-async function gatewayOf(
-  engineUrls: readonly string[],
-  config: Readonly<Record<string, unknown>> = {},
-  store?: string,
-): Promise<TestGateway> {
-  const gateway = await startGateway({ store: store ?? `sqlite:${folder}/${Math.random()}.db`, engineUrls, config });
-  onTestFinished(() => gateway.stop());
-  return gateway;
-}
+const gatewayOf = (engineUrls: readonly string[], config: Readonly<Record<string, unknown>> = {}): Promise<TestGateway> =>
+  started.gateway({ engineUrls, config });
 
 async function translate(gateway: TestGateway, times = 1): Promise<void> {
   const { key } = await gateway.team();
-  for (let time = 0; time < times; time++) {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    await request({ port: gateway.port, method: 'POST', path: '/v1/translate', headers, body: '{"text":["a"],"target_lang":"DE"}' });
-  }
+  for (let time = 0; time < times; time++) await request({ port: gateway.port, ...V1.translation(key, ['a']) });
 }
 
 test('the table has these rows, and each names a section of the manual', () => {
@@ -95,7 +71,7 @@ test('the table has these rows, and each names a section of the manual', () => {
 });
 
 test('wrong store', async () => {
-  const { status: ended, stderr } = await inProcess(['team', 'list', '--store', `sqlite:${folder}/wrong.db`]);
+  const { status: ended, stderr } = await inProcess(['team', 'list', '--store', `sqlite:${started.folder}/wrong.db`]);
   expect(ended).toBe(1);
   await expectWords('wrong store', () => stderr);
 });
@@ -123,10 +99,9 @@ test.each(LISTENERS)('a proxy that speaks HTTP/1.0, which only uWebSockets.js re
 });
 
 test('full Redis', async () => {
-  const redis = await startRedis(['--maxmemory-policy', 'noeviction']);
-  onTestFinished(() => redis.stop());
-  const gateway = await gatewayOf([engine.url], {}, redis.url);
-  const operator = new Redis(redis.url);
+  const { url } = await started.place('redis');
+  const gateway = await started.gateway({ store: url, engineUrls: [engine.url] });
+  const operator = new Redis(url);
   await operator.config('SET', 'maxmemory', '1');
   operator.disconnect();
   await expectWords('full Redis', () => gateway.logLines.join(''));
@@ -136,8 +111,7 @@ test('full Redis', async () => {
 });
 
 test('hung replica', async () => {
-  const hung = await startScriptedEngine();
-  onTestFinished(() => hung.close());
+  const hung = await started.engine();
   hung.always(() => undefined);
   engine.always((asked, response) => {
     const { text } = JSON.parse(asked.body) as { text: string[] };

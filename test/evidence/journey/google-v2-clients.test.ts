@@ -1,39 +1,24 @@
-// Google's own client for Node, unchanged: every call that we support, its errors and retries; and the manual's examples.
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+// Google's own client for Node, unchanged: its errors and retries.
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import type * as Google from '@google-cloud/translate/build/src/v2/index.js';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { status as answersWith } from '../../../src/testing.ts';
 import { onOneGateway } from '../../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
-import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
-import { outputOf } from '../../support/start-program.ts';
-import type { Startable } from '../../support/start-program.ts';
 
 // The package also includes the other version of the API, which takes long to load.
 const { Translate } = createRequire(import.meta.url)('@google-cloud/translate/build/src/v2/index.js') as typeof Google;
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const ADDRESS = 'http://127.0.0.1:8080';
-const ENDPOINT = 'GOOGLE_CLOUD_TRANSLATE_ENDPOINT';
-const PAGE = 'google-api';
-
-const CONFIG = { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_query: true } }] };
-
-onOneGateway({ config: CONFIG }, (setting) => {
+onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_query: true } }] } }, (setting) => {
   let team: TestTeam;
 
   beforeAll(async () => {
     team = await setting.gateway.team();
   });
   beforeEach(() => {
-    vi.stubEnv(ENDPOINT, `http://127.0.0.1:${setting.gateway.port}/language/translate/v2`);
+    vi.stubEnv('GOOGLE_CLOUD_TRANSLATE_ENDPOINT', `http://127.0.0.1:${setting.gateway.port}/language/translate/v2`);
     setting.engine.forget();
   });
   afterEach(() => {
@@ -43,7 +28,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
   /** With its own retries, but shorter delays. */
   const SHORT_DELAYS = { retryOptions: { maxRetryDelay: 0.05 } };
   const client = (key = team.key, more: object = {}): Google.Translate => new Translate({ key, ...SHORT_DELAYS, ...more });
-  const charged = (of: Pick<TestTeam, 'teamId'>) => setting.gateway.charged(of);
+  const charged = (of: TestTeam) => setting.gateway.charged(of);
   const failing = (call: Promise<unknown>): Promise<unknown> =>
     call.then(
       () => undefined,
@@ -93,53 +78,5 @@ onOneGateway({ config: CONFIG }, (setting) => {
       errors: [{ reason: 'backendError' }],
     });
     await expect.poll(() => charged(own)).toBe(5);
-  });
-});
-
-onOneGateway({ config: CONFIG }, (setting) => {
-  let team: TestTeam;
-  let folder: string;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-    folder = await mkdtemp(join(tmpdir(), 'lingate-google-'));
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-
-  /** Its output, line by line. Only the address is replaced. */
-  async function run(program: Startable, file: string, lines: string): Promise<string[]> {
-    await writeFile(join(folder, file), lines.replaceAll(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`));
-    const env = { ...process.env, LINGATE_KEY: team.key, [ENDPOINT]: `http://127.0.0.1:${setting.gateway.port}/language/translate/v2` };
-    return (await outputOf(program, [file], { cwd: folder, env })).trimEnd().split('\n');
-  }
-  const linesOf = (section: string, language: string): string[] => codeBlocks(manualSection(PAGE, section), language);
-
-  test('the manual’s examples for a shell, for Node and for Python', async () => {
-    const [commands = ''] = codeBlocks(manualPage(PAGE), 'sh');
-    const lines: string[] = [];
-    for (const command of commands.trimEnd().split(/(?<!\\)\n/)) {
-      const line = command.replaceAll(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`);
-      lines.push(await outputOf('sh', ['-c', line], { env: { ...process.env, LINGATE_KEY: team.key }, uses: ['curl'] }));
-    }
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-      { data: { translations: [{ translatedText: '[DE] Hello, world!' }] } },
-      {
-        data: {
-          translations: [
-            { translatedText: '[FR] Hello', detectedSourceLanguage: 'en' },
-            { translatedText: '[FR] you', detectedSourceLanguage: 'en' },
-          ],
-        },
-      },
-      { data: { detections: [[{ language: 'en', isReliable: false, confidence: 1 }]] } },
-      { data: { languages: expect.arrayContaining([{ language: 'de', name: 'German' }]) as unknown } },
-    ]);
-    expect(linesOf("Google's client for Node", 'sh')).toEqual([`export ${ENDPOINT}=${ADDRESS}/language/translate/v2\n`]);
-    const [byQuery = '', byField = ''] = linesOf("Google's client for Node", 'js');
-    expect(await run('node', 'query.mjs', byQuery)).toEqual(['[DE] Hello, world! (en)']);
-    expect(await run('node', 'field.mjs', byField)).toEqual(['[DE] Hello, world!']);
-    const [python = ''] = linesOf("Google's client for Python", 'python');
-    expect(await run('python3', 'lines.py', python)).toEqual(['[DE] Hello, world!']);
   });
 });

@@ -28,22 +28,22 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /** What runs the blocks of a page in a language. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'azure-api sh': 'test/evidence/journey/azure-v3-options.test.ts',
-  'azure-api js': 'test/evidence/journey/azure-v3-options.test.ts',
-  'deepl-api js': 'test/evidence/journey/deepl-v2-clients.test.ts',
-  'deepl-api python': 'test/evidence/journey/deepl-v2-clients.test.ts',
-  'deepl-api ruby': 'test/evidence/journey/deepl-v2-clients.test.ts',
+  'azure-api sh': 'test/evidence/journey/manual-clients.test.ts',
+  'azure-api js': 'test/evidence/journey/manual-clients.test.ts',
+  'deepl-api js': 'test/evidence/journey/manual-clients.test.ts',
+  'deepl-api python': 'test/evidence/journey/manual-clients.test.ts',
+  'deepl-api ruby': 'test/evidence/journey/manual-clients.test.ts',
   'engines yaml': 'test/unit/config/manual.test.ts',
   'events js': 'test/support/event-receiver.ts',
   'first-invoice sh': 'test/evidence/journey/first-invoice.test.ts',
   'first-invoice json': 'test/evidence/journey/first-invoice.test.ts',
   'first-invoice csv': 'test/evidence/journey/first-invoice.test.ts',
   'first-invoice text': 'test/evidence/journey/first-invoice.test.ts',
-  'google-api sh': 'test/evidence/journey/google-v2-clients.test.ts',
-  'google-api python': 'test/evidence/journey/google-v2-clients.test.ts',
+  'google-api sh': 'test/evidence/journey/manual-clients.test.ts',
+  'google-api python': 'test/evidence/journey/manual-clients.test.ts',
   'helm sh': 'test/evidence/kubernetes/manual.test.ts',
   'helm yaml': 'test/evidence/kubernetes/manual.test.ts',
-  'libretranslate-api sh': 'test/evidence/journey/libretranslate-clients.test.ts',
+  'libretranslate-api sh': 'test/evidence/journey/manual-clients.test.ts',
   'plugins js': 'test/package/plugins.test.ts',
   'sign-in sh': 'test/evidence/journey/sign-in-manual.test.ts',
   'tracing sh': 'test/evidence/journey/tracing-manual.test.ts',
@@ -55,7 +55,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 /** Sections of pages whose other blocks are run here. */
 const SECTIONS_ELSEWHERE: readonly (readonly [page: string, section: string, test: string])[] = [
-  ['google-api', "Google's client for Node", 'test/evidence/journey/google-v2-clients.test.ts'],
+  ['google-api', "Google's client for Node", 'test/evidence/journey/manual-clients.test.ts'],
   ['keeping-data', 'Backup of a SQLite file', 'test/evidence/journey/keeping-manual.test.ts'],
   ['keeping-data', 'Restore of a SQLite file', 'test/evidence/journey/keeping-manual.test.ts'],
   ['keeping-data', 'Moving to another store', 'test/evidence/journey/keeping-manual.test.ts'],

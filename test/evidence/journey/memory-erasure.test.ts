@@ -3,18 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../../src/testing.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { inProcess, parsed } from '../../support/lingate-command.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { isHeld, release } from '../../support/plugins/held-texts.ts';
 import { request } from '../../support/raw-http.ts';
 import { connected, LEARNT_MS, ownFigures, startSharedMemory, translated } from '../../support/shared-memory.ts';
-import type { SharedMemory } from '../../support/shared-memory.ts';
-import { storePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const HELD_TEXTS = fileURLToPath(new URL('../../support/plugins/held-texts.ts', import.meta.url));
 const TOKEN = randomBytes(24).toString('hex');
@@ -22,26 +19,6 @@ const TOKEN = randomBytes(24).toString('hex');
 interface Scene {
   readonly gateway: TestGateway;
   readonly engine: ScriptedEngine;
-  readonly memory: SharedMemory;
-  /** The configuration file, for commands. */
-  readonly file: string;
-}
-
-async function withScene(kind: 'sqlite' | 'redis', run: (scene: Scene) => Promise<void>): Promise<void> {
-  const [place, memory, engine] = await Promise.all([storePlace(kind), startSharedMemory(), startScriptedEngine()]);
-  const plugins = [{ module: HELD_TEXTS }, memory.plugin];
-  const file = join(place.folder, 'command.yaml');
-  writeFileSync(file, JSON.stringify({ store: place.url, plugins }));
-  const config = { plugins, admin: { token: TOKEN }, engine: { timeout_ms: 29_000 } };
-  const gateway = await startGateway({ listener: LISTENERS[0], store: place.url, engineUrls: [engine.url], config });
-  try {
-    await run({ gateway, engine, memory, file });
-  } finally {
-    await gateway.stop();
-    await engine.close();
-    await memory.stop();
-    await place.remove();
-  }
 }
 
 /** A request that is under way until it is continued. */
@@ -71,47 +48,56 @@ async function beforeMemory({ gateway }: Scene, team: TestTeam, text: string): P
   return { continue: () => (release(held), response) };
 }
 
-describe('over SQLite', () => {
-  const kind = 'sqlite' as const;
-  test('nothing of a deleted team is left, whatever its requests were doing, and another team keeps everything', { timeout: 120_000 }, () =>
-    withScene(kind, async (scene) => {
-      const { gateway, engine, memory, file } = scene;
-      const stays = await gateway.team();
-      await connected(memory, gateway, stays);
-      await translated(gateway, stays, 'kept');
-      const ofStays = await ownFigures(gateway);
+test(
+  'nothing of a deleted team is left, whatever its requests were doing, and another team keeps everything',
+  { timeout: 120_000 },
+  async () => {
+    const started = startedUntil(onTestFinished);
+    const [memory, engine] = [await startSharedMemory(), await started.engine()];
+    started.closes(() => memory.stop());
+    const { url } = await started.place('sqlite');
+    const plugins = [{ module: HELD_TEXTS }, memory.plugin];
+    const file = join(started.folder, 'command.yaml');
+    writeFileSync(file, JSON.stringify({ store: url, plugins }));
+    const config = { plugins, admin: { token: TOKEN }, engine: { timeout_ms: 29_000 } };
+    const gateway = await started.gateway({ listener: LISTENERS[0], store: url, engineUrls: [engine.url], config });
+    const scene = { gateway, engine };
 
-      const [byCommand, byApi] = [await gateway.team(), await gateway.team()];
-      const doomed = [byCommand, byApi];
-      for (const team of doomed) await translated(gateway, team, 'doomed one', 'doomed two');
-      await expect.poll(() => memory.teams()).toEqual([stays, byCommand, byApi].map(({ teamId }) => teamId).toSorted());
-      expect((await ownFigures(gateway)).entries).toBe(ofStays.entries + 4);
-      const early = await both(doomed, (team, i) => atEngine(scene, team, `doomed early ${i}`));
-      const late = await both(doomed, (team, i) => atEngine(scene, team, `doomed late ${i}`));
-      const slow = await both(doomed, (team, i) => beforeMemory(scene, team, `doomed slow ${i}`));
+    const stays = await gateway.team();
+    await connected(memory, gateway, stays);
+    await translated(gateway, stays, 'kept');
+    const ofStays = await ownFigures(gateway);
 
-      parsed(await inProcess(['team', 'delete', byCommand.teamId, '--yes', '--json', '--config', file]));
-      const headers = { host: '127.0.0.1', authorization: `Bearer ${TOKEN}` };
-      const path = `/admin/v1/teams/${byApi.teamId}`;
-      expect((await request({ port: gateway.opsPort, method: 'DELETE', path, headers })).status).toBe(204);
-      // The gateway may still remember these: it learns of the deletions within seconds.
-      expect(await both(early, (one) => one.continue())).toEqual([['[DE] doomed early 0'], ['[DE] doomed early 1']]);
-      await expect.poll(() => ownFigures(gateway), { timeout: LEARNT_MS }).toEqual(ofStays);
-      await expect.poll(() => memory.teams(), { timeout: LEARNT_MS }).toEqual([stays.teamId]);
+    const [byCommand, byApi] = [await gateway.team(), await gateway.team()];
+    const doomed = [byCommand, byApi];
+    for (const team of doomed) await translated(gateway, team, 'doomed one', 'doomed two');
+    await expect.poll(() => memory.teams()).toEqual([stays, byCommand, byApi].map(({ teamId }) => teamId).toSorted());
+    expect((await ownFigures(gateway)).entries).toBe(ofStays.entries + 4);
+    const early = await both(doomed, (team, i) => atEngine(scene, team, `doomed early ${i}`));
+    const late = await both(doomed, (team, i) => atEngine(scene, team, `doomed late ${i}`));
+    const slow = await both(doomed, (team, i) => beforeMemory(scene, team, `doomed slow ${i}`));
 
-      expect(await both(late, (one) => one.continue())).toEqual([['[DE] doomed late 0'], ['[DE] doomed late 1']]);
-      expect(await both(slow, (one) => one.continue())).toEqual([['[DE] held doomed slow 0'], ['[DE] held doomed slow 1']]);
-      expect(await ownFigures(gateway)).toEqual(ofStays);
-      // Written on the same connection, so after whatever the late requests have written.
-      await connected(memory, gateway, stays);
-      expect(await memory.teams()).toEqual([stays.teamId]);
-      expect(await memory.content()).not.toContain('doomed');
-      const requests = engine.requests.length;
-      expect(await translated(gateway, stays, 'kept')).toEqual(['[DE] kept']);
-      expect(engine.requests).toHaveLength(requests);
-    }),
-  );
-});
+    parsed(await inProcess(['team', 'delete', byCommand.teamId, '--yes', '--json', '--config', file]));
+    const headers = { host: '127.0.0.1', authorization: `Bearer ${TOKEN}` };
+    const path = `/admin/v1/teams/${byApi.teamId}`;
+    expect((await request({ port: gateway.opsPort, method: 'DELETE', path, headers })).status).toBe(204);
+    // The gateway may still remember these: it learns of the deletions within seconds.
+    expect(await both(early, (one) => one.continue())).toEqual([['[DE] doomed early 0'], ['[DE] doomed early 1']]);
+    await expect.poll(() => ownFigures(gateway), { timeout: LEARNT_MS }).toEqual(ofStays);
+    await expect.poll(() => memory.teams(), { timeout: LEARNT_MS }).toEqual([stays.teamId]);
+
+    expect(await both(late, (one) => one.continue())).toEqual([['[DE] doomed late 0'], ['[DE] doomed late 1']]);
+    expect(await both(slow, (one) => one.continue())).toEqual([['[DE] held doomed slow 0'], ['[DE] held doomed slow 1']]);
+    expect(await ownFigures(gateway)).toEqual(ofStays);
+    // Written on the same connection, so after whatever the late requests have written.
+    await connected(memory, gateway, stays);
+    expect(await memory.teams()).toEqual([stays.teamId]);
+    expect(await memory.content()).not.toContain('doomed');
+    const requests = engine.requests.length;
+    expect(await translated(gateway, stays, 'kept')).toEqual(['[DE] kept']);
+    expect(engine.requests).toHaveLength(requests);
+  },
+);
 
 /** One after the other. */
 async function both<T, R>(of: readonly T[], what: (one: T, i: number) => Promise<R>): Promise<readonly R[]> {

@@ -1,16 +1,15 @@
 // Texts without their language, where no engine detects it: a 400 that names the parameter, never a 503 that asks to try again.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startScriptedEngine, status } from '../../../src/testing.ts';
+import { status } from '../../../src/testing.ts';
 import { limitsOf } from '../../support/door/terms.ts';
 import { answered } from '../../../src/index.ts';
 import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { FACADES } from '../../support/fronts.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { FACADES, V1 } from '../../support/fronts.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const WANTED = {
   status: 400,
@@ -33,47 +32,32 @@ const WITHOUT_IDENTIFICATION: Behaviour = (asked, response) => {
   );
 };
 
-let place: StorePlace;
+const started = startedUntil(afterAll);
 let gateway: TestGateway;
 let team: TestTeam;
 
-function post(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {
-  return request({
+const translated = (body: object = {}): Promise<HttpResponse> =>
+  request({
+    ...V1.translation(team.key, []),
     port: gateway.port,
-    method: 'POST',
-    path,
-    headers: { authorization: `Bearer ${team.key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
+    body: JSON.stringify({ text: ['Hello'], target_lang: 'ES', ...body }),
   });
-}
-
-const translated = (body: object = {}): Promise<HttpResponse> => post('/v1/translate', { text: ['Hello'], target_lang: 'ES', ...body });
 const shown = (answer: HttpResponse) => ({ status: answer.status, json: answer.json() });
 const uncharged = (): Promise<void> =>
   expect.poll(() => gateway.store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: 0, openReservations: 0 });
 
-async function start(urls: readonly string[], config: Readonly<Record<string, unknown>>): Promise<void> {
-  place = await storePlace('sqlite');
-  gateway = await startGateway({ store: place.url, engineUrls: urls, config: { plugins: FACADES, ...config } });
+async function start(engineUrls: readonly string[], config: Readonly<Record<string, unknown>>): Promise<void> {
+  gateway = await started.gateway({ engineUrls, config: { plugins: FACADES, ...config } });
   team = await gateway.team();
-}
-
-async function stop(): Promise<void> {
-  await gateway.stop();
-  await place.remove();
 }
 
 describe('in front of one engine', () => {
   let engine: ScriptedEngine;
 
   beforeAll(async () => {
-    engine = await startScriptedEngine();
+    engine = await started.engine();
     engine.always(WITHOUT_IDENTIFICATION);
     await start([engine.url], { engine: { protocol: 'apertium' } });
-  });
-  afterAll(async () => {
-    await stop();
-    await engine.close();
   });
 
   const identified = (): number => engine.requests.filter(({ path }) => path === '/identifyLang').length;
@@ -99,8 +83,8 @@ describe('in front of several engines', () => {
   let model: ScriptedEngine;
 
   beforeAll(async () => {
-    small = await startScriptedEngine();
-    model = await startScriptedEngine();
+    small = await started.engine();
+    model = await started.engine();
     await start([], {
       plans: { all: QUOTA_PLAN, cheap: QUOTA_PLAN },
       engines: {
@@ -112,10 +96,6 @@ describe('in front of several engines', () => {
     small.always(WITHOUT_IDENTIFICATION);
   });
   afterEach(() => model.forget());
-  afterAll(async () => {
-    await stop();
-    await Promise.all([small.close(), model.close()]);
-  });
 
   test('an engine that detects takes the texts, at first as the fallback and then at once', async () => {
     expect((await translated()).status).toBe(200);

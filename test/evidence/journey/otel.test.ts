@@ -1,16 +1,15 @@
 // Traces over OTLP: one trace from the caller to the engine with a span for each part, nothing of texts or keys in it, no
 // span that was not asked for, and no effect of a collector that is away, slow or failing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CANARY, startScriptedEngine, status } from '../../../src/testing.ts';
+import { CANARY, status } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { V1 } from '../../support/fronts.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { startCollector } from '../../support/otlp-collector.ts';
 import type { Collector, CollectedSpan } from '../../support/otlp-collector.ts';
 import { request } from '../../support/raw-http.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -35,45 +34,27 @@ interface Scene {
 /** A gateway with two engines, the second of which is the fallback. */
 function scene(listener: (typeof LISTENERS)[number], store: 'sqlite' | 'redis', otel: object, onFirst: object = {}): Scene {
   const made = {} as Scene;
-  let place: StorePlace;
+  const started = startedUntil(afterAll);
   beforeAll(async () => {
-    place = await storePlace(store);
     made.collector = await startCollector();
-    made.engines = [await startScriptedEngine(), await startScriptedEngine()];
+    started.closes(() => made.collector.close());
+    made.engines = [await started.engine(), await started.engine()];
     const [first, second] = made.engines.map(({ url }, i) => ({ urls: [url], ...(i === 0 ? onFirst : {}) }));
-    made.gateway = await startGateway({
-      listener,
-      store: place.url,
-      engineUrls: [],
-      config: { engines: { first, second }, otel: { endpoint: made.collector.url, ...otel } },
-    });
+    const config = { engines: { first, second }, otel: { endpoint: made.collector.url, ...otel } };
+    made.gateway = await started.gateway({ listener, store: (await started.place(store)).url, config });
     made.team = await made.gateway.team();
   });
   beforeEach(() => {
     made.collector.forget();
     for (const engine of made.engines) engine.forget();
   });
-  afterAll(async () => {
-    await made.gateway.stop();
-    await made.collector.close();
-    for (const engine of made.engines) await engine.close();
-    await place.remove();
-  });
   return made;
 }
 
 function translate({ gateway, team }: Scene, traceparent?: string, text: string | readonly string[] = TEXT): ReturnType<typeof request> {
-  return request({
-    port: gateway.port,
-    method: 'POST',
-    path: '/v1/translate?hidden=query',
-    headers: {
-      Authorization: `Bearer ${team.key}`,
-      'Content-Type': 'application/json',
-      ...(traceparent === undefined ? {} : { traceparent }),
-    },
-    body: JSON.stringify({ text: [text].flat(), source_lang: 'EN', target_lang: 'DE' }),
-  });
+  const { headers, ...asked } = V1.translation(team.key, [text].flat());
+  const path = '/v1/translate?hidden=query';
+  return request({ port: gateway.port, ...asked, path, headers: { ...headers, ...(traceparent === undefined ? {} : { traceparent }) } });
 }
 
 const named = (spans: readonly CollectedSpan[], name: string): readonly CollectedSpan[] => spans.filter((span) => span.name === name);

@@ -2,38 +2,33 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { loadConfig, startApp } from '../../support/door/gateways.ts';
 import { answered } from '../../../src/index.ts';
-import { startScriptedEngine } from '../../../src/testing.ts';
 import { EVENTS_SECRET, startManualReceiver } from '../../support/event-receiver.ts';
 import { makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
-import { inProcess, parsed, temporaryFolder } from '../../support/lingate-command.ts';
-import type { Folder } from '../../support/lingate-command.ts';
+import { inProcess, parsed } from '../../support/lingate-command.ts';
 import reference from '../../support/plugins/reference-plugin.ts';
 import { untilOneDay } from '../../support/one-day.ts';
 import { SILENT } from '../../support/silent-log.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const MODULE = fileURLToPath(new URL('../../support/plugins/reference-plugin.ts', import.meta.url));
 const FREE = { listen: '127.0.0.1:0', ops: '127.0.0.1:0', listener: 'node' };
 
 await untilOneDay();
-let folder: Folder;
-
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-afterAll(() => folder.remove());
+const { folder } = startedUntil(afterAll);
 
 function configured(name: string, config: Readonly<Record<string, unknown>>): string {
-  const file = join(folder.path, name);
+  const file = join(folder, name);
   writeFileSync(file, JSON.stringify(config));
   return file;
 }
 
 test('a gateway serves from it, and sends its events', async () => {
-  const engine = await startScriptedEngine();
-  const receiver = await startManualReceiver();
+  const started = startedUntil(onTestFinished);
+  const [engine, receiver] = [await started.engine(), await startManualReceiver()];
+  started.closes(() => receiver.end());
   const file = configured('serve.yaml', {
     ...FREE,
     store: 'memory:here',
@@ -42,15 +37,9 @@ test('a gateway serves from it, and sends its events', async () => {
     events: { url: receiver.url, secret: EVENTS_SECRET, thresholds: [100] },
   });
   const app = await startApp(loadConfig({ file, env: {} }), { logDestination: { write: () => undefined } });
-  const parts = await reference.setup(
-    {},
-    {
-      refuse: () => expect.unreachable(),
-      reserveSlot: () => expect.unreachable(),
-      log: () => undefined,
-      warn: () => undefined,
-    },
-  );
+  started.closes(() => app.life.stop());
+  const never = (): never => expect.unreachable();
+  const parts = await reference.setup({}, { refuse: never, reserveSlot: never, log: () => undefined, warn: () => undefined });
   const store = await parts.stores!['memory']!('memory:here', { log: SILENT, clock: { nowMs: () => Date.now() }, historyDays: 400 });
   const { key, teamId } = await makeTeam(store, { ...QUOTA_PLAN, characters: 5 });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -59,9 +48,6 @@ test('a gateway serves from it, and sends its events', async () => {
   await expect.poll(async () => answered(await store.teams.usage(teamId))?.characters).toBe(5);
   const told = (): string[] => receiver.lines().flatMap((line) => (line.split(' ')[1] === teamId ? line.split(' ')[0]! : []));
   await expect.poll(() => told().toSorted()).toEqual(['lingate.key.created', 'lingate.quota.threshold', 'lingate.team.created']);
-  await app.life.stop();
-  await engine.close();
-  await receiver.end();
 });
 
 test('commands open it too', async () => {

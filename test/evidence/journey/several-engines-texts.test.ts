@@ -1,20 +1,18 @@
 // Requests of many texts with several engines: in pieces, in several languages, a text a call. A request that fails in part
 // is never answered in part, and is charged once or not at all.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startScriptedEngine, status } from '../../../src/testing.ts';
+import { status } from '../../../src/testing.ts';
 import type { Behaviour, ScriptedEngine, ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
 import { AZURE, FACADES, GOOGLE, V1 } from '../../support/fronts.ts';
 import type { FrontRequest } from '../../support/fronts.ts';
-import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 import { SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
 
 const NAMES = ['words', 'whole', 'other'] as const;
-let place: StorePlace;
+const started = startedUntil(afterAll);
 let gateway: TestGateway;
 let team: TestTeam;
 const engines = {} as Record<(typeof NAMES)[number], ScriptedEngine>;
@@ -22,14 +20,11 @@ const engines = {} as Record<(typeof NAMES)[number], ScriptedEngine>;
 let charged = 0;
 
 beforeAll(async () => {
-  place = await storePlace('sqlite');
-  engines.words = await startScriptedEngine({ right: SUBJECTS['apertium']!.right });
-  engines.whole = await startScriptedEngine({ right: nativeAnswer('whole') });
-  engines.other = await startScriptedEngine({ right: nativeAnswer('other') });
+  engines.words = await started.engine({ right: SUBJECTS['apertium']!.right });
+  engines.whole = await started.engine({ right: nativeAnswer('whole') });
+  engines.other = await started.engine({ right: nativeAnswer('other') });
   const engineOf = (name: (typeof NAMES)[number], more: object = {}) => ({ urls: [engines[name].url], timeout_ms: 20_000, ...more });
-  gateway = await startGateway({
-    store: place.url,
-    engineUrls: [],
+  gateway = await started.gateway({
     config: {
       plugins: FACADES,
       engines: { words: engineOf('words', { protocol: 'apertium', pairs: 'any' }), whole: engineOf('whole'), other: engineOf('other') },
@@ -43,11 +38,6 @@ beforeAll(async () => {
   team = await gateway.team();
 });
 afterEach(() => Object.values(engines).forEach((engine) => engine.forget()));
-afterAll(async () => {
-  await gateway.stop();
-  await Promise.all(Object.values(engines).map((engine) => engine.close()));
-  await place.remove();
-});
 
 /** Every translation names its engine. */
 function nativeAnswer(name: string): (asking: ScriptedRequest) => string {

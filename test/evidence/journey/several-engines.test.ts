@@ -2,36 +2,27 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { limitsOf } from '../../support/door/terms.ts';
 import { answered } from '../../../src/index.ts';
-import { startScriptedEngine } from '../../../src/testing.ts';
 import type { Plan } from '../../../src/domain/plan.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { FACADES } from '../../support/fronts.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { FACADES, V1 } from '../../support/fronts.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
-import { LISTENERS } from '../../support/listeners.ts';
+import { COMBINATIONS } from '../../support/every-gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { storePlace } from '../../support/store-place.ts';
-import type { StorePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 import { withinASecond } from '../../support/within-a-second.ts';
 
-const COMBINATIONS = [
-  { listener: LISTENERS[0], store: 'sqlite' },
-  { listener: LISTENERS.at(-1)!, store: 'redis' },
-] as const;
-
 describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, store }) => {
-  let place: StorePlace;
+  const started = startedUntil(afterAll);
   let gateway: TestGateway;
   const engines = {} as Record<'small' | 'large' | 'third', ScriptedEngine>;
 
   beforeAll(async () => {
-    place = await storePlace(store);
-    for (const name of ['small', 'large', 'third'] as const) engines[name] = await startScriptedEngine();
-    gateway = await startGateway({
+    for (const name of ['small', 'large', 'third'] as const) engines[name] = await started.engine();
+    gateway = await started.gateway({
       listener,
-      store: place.url,
-      engineUrls: [],
+      store: (await started.place(store)).url,
       config: {
         plugins: FACADES,
         engines: {
@@ -48,11 +39,6 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
     });
   });
   afterEach(() => Object.values(engines).forEach((engine) => engine.forget()));
-  afterAll(async () => {
-    await gateway.stop();
-    await Promise.all(Object.values(engines).map((engine) => engine.close()));
-    await place.remove();
-  });
 
   async function teamOf(plan: 'free' | 'pro', numbers: Plan = QUOTA_PLAN): Promise<TestTeam> {
     const team = await gateway.team(numbers);
@@ -65,10 +51,8 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       .join(' ');
   const translate = (team: TestTeam, body: object): Promise<HttpResponse> =>
     request({
+      ...V1.translation(team.key, []),
       port: gateway.port,
-      method: 'POST',
-      path: '/v1/translate',
-      headers: { authorization: `Bearer ${team.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ text: ['Hello'], source_lang: 'EN', ...body }),
     });
   const standing = (team: TestTeam) => gateway.store.teams.standing(team.teamId);
