@@ -1,9 +1,12 @@
 // Forward routes, as a caller and an operator see them: on both listeners and both stores.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import type { Standing } from '../../src/ports/team-registry.ts';
 import { ask, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
+import { readResponse } from '../support/raw-response.ts';
 import { downloadPiece, sha256, startUpstream } from '../support/upstream.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
@@ -30,6 +33,9 @@ const config = {
     { path: '/v1/free/*', methods: ['GET', 'POST'], target, timeout_ms: 20_000 },
   ],
 };
+
+/** Far below the ten seconds after which a library closes a stalled connection. */
+const SOON_MS = 3000;
 
 onOneGateway({ config }, (setting) => {
   const team = oneTeam(setting);
@@ -202,6 +208,30 @@ onOneGateway({ config }, (setting) => {
       expect(sha256(answer.bytes)).toBe(sha256(downloadPiece(0, 300_000)));
     }
   });
+
+  test.each(['sink', 'bytes/1000', 'chunked/1000', 'empty/0', 'status/500'])(
+    'a connection stays usable after POST …/%s: the next request on it is answered at once',
+    async (words) => {
+      const socket = connect({ port: setting.gateway.port, host: '127.0.0.1' });
+      socket.on('error', () => undefined);
+      const answerTo = async (request: string): Promise<Buffer> => {
+        let bytes = Buffer.alloc(0);
+        socket.write(request);
+        while (readResponse(bytes, false, false) === undefined) {
+          const [piece] = (await once(socket, 'data', { signal: AbortSignal.timeout(SOON_MS) })) as [Buffer];
+          bytes = Buffer.concat([bytes, piece]);
+        }
+        return bytes;
+      };
+      const head = `Host: a\r\nAuthorization: Bearer ${team.key}\r\n`;
+      for (let round = 0; round < 5; round++) {
+        const posted = await answerTo(`POST /v1/documents/${words} HTTP/1.1\r\n${head}Content-Length: 500\r\n\r\n${'d'.repeat(500)}`);
+        if (/\r\nconnection: close\r\n/i.test(posted.toString('latin1'))) break;
+        expect((await answerTo(`GET /v1/languages?type=source HTTP/1.1\r\n${head}\r\n`)).toString()).toMatch(/^HTTP\/1\.1 200 /);
+      }
+      socket.destroy();
+    },
+  );
 
   test('no reservation stays open, and nothing unexpected was logged', async () => {
     await expect.poll(() => setting.gateway.store.teams.standing(team.teamId)).toMatchObject({ heldCharacters: 0, openReservations: 0 });

@@ -1,14 +1,10 @@
 // Google's client for version 3 of its API, unchanged, by REST, with `lingate/plugins/google-v3`; and what it cannot send.
-import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type * as GoogleV3 from '@google-cloud/translate/build/src/v3/index.js';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { dateOf, dayOf } from '../../src/index.ts';
 import { CANARY } from '../../src/testing.ts';
-import { adminClient } from '../support/admin-client.ts';
 import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
-import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
@@ -18,8 +14,7 @@ const PARENT = 'projects/any/locations/global';
 /** Names of gRPC's statuses by their numbers, which its errors have. */
 const CODES = { INVALID_ARGUMENT: 3, NOT_FOUND: 5, PERMISSION_DENIED: 7, RESOURCE_EXHAUSTED: 8, UNAVAILABLE: 14 } as const;
 
-const TOKEN = randomBytes(24).toString('hex');
-const CONFIG = { admin: { token: TOKEN }, plugins: [{ module: 'lingate/plugins/google-v3' }, { module: 'lingate/plugins/google-v2' }] };
+const CONFIG = { plugins: [{ module: 'lingate/plugins/google-v3' }, { module: 'lingate/plugins/google-v2' }] };
 /** It reads its descriptions of the API when it is made, which takes seconds: each listener and each store once, with one client. */
 const LOADING_MS = 60_000;
 
@@ -42,12 +37,6 @@ onOneGateway({ config: CONFIG }, (setting) => {
       () => undefined,
       (error: unknown) => error,
     );
-  /** By tag, in total; midnight may pass meanwhile. */
-  const exported = ({ teamId }: TestTeam, query: string): Promise<HttpResponse> => {
-    const today = dayOf(Date.now());
-    const days = `from=${dateOf(today - 2)}&to=${dateOf(today + 2)}`;
-    return adminClient(setting, TOKEN).call('GET', `/usage?${days}&by=total&tags=true&team=${teamId}${query}`);
-  };
   const post = (operation: string, body: unknown, key = team.key): Promise<HttpResponse> =>
     ask(setting, { method: 'POST', path: `/v3/projects/p${operation}`, headers: { 'x-goog-api-key': key }, body });
   const refusalOf = async (body: object): Promise<string> => {
@@ -76,34 +65,6 @@ onOneGateway({ config: CONFIG }, (setting) => {
         { text: ['<p>a</p>'], target_lang: 'ZH', format: 'html' },
       ]);
       await expect.poll(() => setting.gateway.charged(own)).toBe(8 + 8 + 8);
-    });
-
-    test('has a label’s value counted and exported as the tag of its requests', async () => {
-      const own = await setting.gateway.team();
-      const request = { parent: PARENT, targetLanguageCode: 'fr', mimeType: 'text/plain' };
-      await client.translateText({ ...request, contents: ['one'], labels: { customer: 'Acme' } }, as(own.key));
-      await client.translateText({ ...request, contents: ['three'], labels: { cost_centre: 'acme' } }, as(own.key));
-      await client.translateText({ ...request, contents: ['seven'], parent: 'projects/any', labels: { customer: 'b2b' } }, as(own.key));
-      await client.translateText({ ...request, contents: ['none'] }, as(own.key));
-      const two = client.translateText({ ...request, contents: ['two'], labels: { customer: 'acme', cost_centre: '7' } }, as(own.key));
-      expect(await failing(two)).toMatchObject({ code: CODES.INVALID_ARGUMENT });
-      await expect.poll(() => setting.gateway.charged(own)).toBe(17);
-      const { answered: reported } = adminClient(setting, TOKEN);
-      const found = await reported('listUsage', exported(own, ''));
-      const rows = found['usage'] as { tag: string | null; character_count: number; request_count: number }[];
-      expect(rows.map((row) => [row.tag, row.character_count, row.request_count])).toEqual([
-        ['acme', 8, 2],
-        ['b2b', 5, 1],
-        [null, 4, 1],
-      ]);
-      const { body } = await exported(own, '&format=csv');
-      expect(body.split('\r\n').map((line) => line.split(',').slice(4, 7).join(','))).toEqual([
-        'character_count,request_count,tag',
-        '8,2,acme',
-        '5,1,b2b',
-        '4,1,',
-        '',
-      ]);
     });
 
     test('may name the default model', async () => {

@@ -167,12 +167,12 @@ onOneGateway({ config: CONFIG }, (setting) => {
         headers: { 'x-goog-api-key': team.key, ...headers },
         body: { contents: ['four'], targetLanguageCode: 'de', labels },
       });
-    for (const one of [await post({ customer: ' Acme' }), await post({}), await post({ customer: 'acme' }, { 'Lingate-Tag': 'other' })]) {
-      expect(one.status).toBe(200);
-    }
-    await settled(team, 12);
+    const labelled = [await post({ customer: ' Acme' }), await post({ cost_centre: 'acme' }), await post({})];
+    labelled.push(await post({ customer: 'acme' }, { 'Lingate-Tag': 'other' }));
+    expect(labelled.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await settled(team, 16);
     expect(await rowsOf(team)).toEqual([
-      ['acme', 4, 1],
+      ['acme', 8, 2],
       ['other', 4, 1],
       [null, 4, 1],
     ]);

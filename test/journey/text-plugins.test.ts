@@ -1,7 +1,9 @@
-// The guide's plugin that masks e-mail addresses, over every front, each listener and each store: what the engine sees, what callers get and pay.
+// The guide's plugins for texts over every front: one masks e-mail addresses, one refuses words. What the engine sees, what callers get and pay.
+import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { answer } from '../../src/testing.ts';
+import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { ask, onOneGateway } from '../support/every-gateway.ts';
 import { FACADES, FRONTS } from '../support/fronts.ts';
 import type { Front } from '../support/fronts.ts';
@@ -9,17 +11,23 @@ import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
-const MODULE = fileURLToPath(new URL('../../config/examples/mask-email.ts', import.meta.url));
+const example = (name: string): string => fileURLToPath(new URL(`../../config/examples/${name}.ts`, import.meta.url));
+const WORD = 'project-heron';
+const TOKEN = randomBytes(24).toString('hex');
 const TEXTS = ['Write to ann@example.com or bob.b@example.co.uk, not ann@example.com.', 'Hello', '7@masked.invalid'];
 const CHARACTERS = TEXTS.join('').length;
 
-const config = { plugins: [...FACADES, { module: MODULE }], engine: { timeout_ms: 20_000 } };
+const config = {
+  plugins: [...FACADES, { module: example('mask-email') }, { module: example('blocked-words'), options: { words: [WORD] } }],
+  engine: { timeout_ms: 20_000 },
+  admin: { token: TOKEN },
+};
 
 onOneGateway({ config }, (setting) => {
   afterEach(() => setting.engine.forget());
 
-  const translate = (front: Front, { key }: TestTeam): Promise<HttpResponse> =>
-    request({ port: setting.gateway.port, ...front.translation(key, TEXTS) });
+  const translate = (front: Front, { key }: TestTeam, texts = TEXTS): Promise<HttpResponse> =>
+    request({ port: setting.gateway.port, ...front.translation(key, texts) });
   const sent = (): unknown => setting.engine.requests.map(({ body }) => (JSON.parse(body) as { text: unknown }).text);
 
   describe.each(FRONTS)('over $name', (front) => {
@@ -38,6 +46,24 @@ onOneGateway({ config }, (setting) => {
       expect((await translate(front, team)).status).toBe(front.statuses.engine_unavailable);
       await expect.poll(() => setting.gateway.charged(team)).toBe(0);
     });
+
+    test('a text with a refused word has its own code, and not a word of the caller’s; another is translated', async () => {
+      const team = await setting.gateway.team();
+      const refused = await translate(front, team, ['Hello', `About ${WORD}.`]);
+      expect([refused.status, sent()]).toEqual([422, []]);
+      expect(refused.body).toContain('text.1: has a word');
+      expect(refused.body + setting.gateway.logLines.join('')).not.toContain(WORD);
+      const good = await translate(front, team, ['Hello']);
+      expect([good.status, front.texts(good.body)]).toEqual([200, ['[DE] Hello']]);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(5);
+    });
+  });
+
+  test('the console counts what a plugin refused as refused, by its status, and not as failed', async () => {
+    const visitor = await ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
+    const { body } = await visitor.get('/console');
+    expect(body).toMatch(/<span class="dot refused"><\/span>\s*<code>blocked_word<\/code>/);
+    expect(body).not.toMatch(/<span class="dot failed"><\/span>\s*<code>blocked_word<\/code>/);
   });
 
   test('a text for language detection is masked, too', async () => {
