@@ -49,6 +49,7 @@ interface Before {
 /** Days around this one. */
 const [FROM, TO] = [-1, 1].map((days) => dateOf(dayOf(Date.now()) + days)) as [string, string];
 const PREPAID = { name: 'Équipe “A” =1+1', plan: 'prepaid', credit_minor: 700 };
+const words = (text: string): string[] => text.split(' ');
 const team = ({ id }: Made): string => `/teams/${id}`;
 const keyPath = ({ keyId }: Made): string => `/keys/${keyId}`;
 
@@ -120,26 +121,8 @@ const ROWS: readonly Row[] = [
       scopes: ['usage:read', 'forward:voices'],
     },
     command: ({ id }) => [
-      'key',
-      'create',
-      '--team',
-      id,
-      '--mode',
-      'live',
-      '--expires-at',
-      '2099-01-01T00:00:00Z',
-      '--requests-per-second',
-      '5',
-      '--characters',
-      '9',
-      '--allow',
-      '::1',
-      '--allow',
-      '10.0.0.0/8',
-      '--scope',
-      'usage:read',
-      '--scope',
-      'forward:voices',
+      ...words(`key create --team ${id} --mode live --expires-at 2099-01-01T00:00:00Z --requests-per-second 5 --characters 9`),
+      ...words('--allow ::1 --allow 10.0.0.0/8 --scope usage:read --scope forward:voices'),
     ],
     drawn: ['key_id', 'key', 'display', 'team_id'],
   },
@@ -157,18 +140,8 @@ const ROWS: readonly Row[] = [
       allowed_addresses: null,
       scopes: null,
     },
-    command: ({ keyId }) => [
-      'key',
-      'update',
-      keyId,
-      '--enable',
-      '--no-label',
-      '--no-expires-at',
-      '--no-requests-per-second',
-      '--no-characters',
-      '--no-allow',
-      '--no-scopes',
-    ],
+    command: ({ keyId }) =>
+      words(`key update ${keyId} --enable --no-label --no-expires-at --no-requests-per-second --no-characters --no-allow --no-scopes`),
     drawn: ['key_id', 'display', 'team_id', 'created_at'],
     before: ({ keyId }, { limit }) => limit(keyId),
   },

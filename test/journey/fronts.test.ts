@@ -73,7 +73,9 @@ onEveryGateway({ config }, (setting) => {
       expect(refused).toHaveLength(3);
       for (const [, response] of refused) {
         expectRefusal(front, response, 'rate_limited');
-        expect(response.body).toMatch(front === LIBRETRANSLATE ? /Slowdown: 5 / : /At most 5 requests .* for the team/);
+        expect(response.body).toMatch(
+          front === LIBRETRANSLATE ? /^\{"error":"Slowdown: 5 per 1 second"\}$/ : /At most 5 requests .* for the team/,
+        );
         expect([response.header('retry-after'), response.header('x-ratelimit-limit')]).toEqual(['1', '5']);
       }
     });
@@ -130,13 +132,22 @@ onEveryGateway({ config }, (setting) => {
     });
 
     test('as many texts as a request may have are translated, in their order, and charged', async () => {
-      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 10_000, max_characters_per_request: 10_000 });
+      const team = await setting.gateway.team({ ...QUOTA_PLAN, characters: 100_000, max_characters_per_request: 10_000 });
       const text = Array.from({ length: front.textsMax }, (_none, i) => `text ${i}`);
       const response = await translate(front, team, text);
       expect([response.status, front.texts(response.body)]).toEqual([200, text.map((one) => `[DE] ${one}`)]);
       // No engine gets more at once than a request to `/v1` may have.
       const sent = setting.engine.requests.map(({ body }) => (JSON.parse(body) as { text: string[] }).text);
       expect([sent.flat().toSorted(), sent.every((piece) => piece.length <= 50)]).toEqual([text.toSorted(), true]);
+      await expect.poll(() => setting.gateway.charged(team)).toBe(text.join('').length);
+      if (front.textsMax <= 50) return;
+      // One piece that fails twice fails all of them, without a charge.
+      setting.engine.always((received, answer) => {
+        const { text: piece } = JSON.parse(received.body) as { readonly text: readonly string[] };
+        if (piece.includes('text 0')) answer.destroy();
+        else answer.end(JSON.stringify({ translations: piece.map((one) => ({ text: one })) }));
+      });
+      expectRefusal(front, await translate(front, team, text), 'engine_unavailable');
       await expect.poll(() => setting.gateway.charged(team)).toBe(text.join('').length);
     });
 

@@ -130,27 +130,6 @@ onOneGateway({ config: SHORT_BODIES }, (setting) => {
       expect(sent()).toMatchObject([{ text: ['a', 'b'] }]);
       await expect.poll(() => setting.gateway.charged(own)).toBe(2);
     });
-
-    test('of 128 texts is split into pieces that every engine accepts; all are charged, or none', async () => {
-      const own = await setting.gateway.team();
-      const q = Array.from({ length: 128 }, (_none, i) => `t${i}`);
-      const { translations } = answered(await post({ q, target: 'de' }, { key: own.key })) as {
-        translations: { translatedText: string }[];
-      };
-      expect(translations.map(({ translatedText }) => translatedText)).toEqual(q.map((one) => `[DE] ${one}`));
-      expect(sent().map((one) => (one as { text: string[] }).text.length)).toEqual([43, 43, 42]);
-      await expect.poll(() => setting.gateway.charged(own)).toBe(q.join('').length);
-      setting.engine.forget();
-      // One of the three fails twice.
-      setting.engine.always((received, response) => {
-        if (received.body.includes('"t0"')) response.destroy();
-        else
-          response.end(JSON.stringify({ translations: (JSON.parse(received.body) as { text: string[] }).text.map((text) => ({ text })) }));
-      });
-      expectError(await post({ q, target: 'de' }, { key: own.key }), 503, 'UNAVAILABLE', 'backendError');
-      expect(setting.engine.requests).toHaveLength(4);
-      await expect.poll(() => setting.gateway.charged(own)).toBe(q.join('').length);
-    });
   });
 
   describe('an invalid request', () => {

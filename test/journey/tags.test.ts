@@ -4,7 +4,6 @@ import { DeepLClient } from 'deepl-node';
 import { describe, expect, test } from 'vitest';
 import { answered, dateOf, dayOf } from '../../src/index.ts';
 import { adminClient } from '../support/admin-client.ts';
-import type { Json } from '../support/admin-client.ts';
 import { ask, expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
@@ -19,7 +18,7 @@ const CONFIG = {
 };
 
 onOneGateway({ config: CONFIG }, (setting) => {
-  const { call, answered: reported } = adminClient(setting, TOKEN);
+  const { call, all } = adminClient(setting, TOKEN);
   const translate = ({ key }: TestTeam, text: string, headers = {}) => translateText(setting, key, text, headers);
   /** Once everything is settled. Midnight may pass meanwhile. */
   const settled = async ({ teamId }: TestTeam, characters: number): Promise<void> => {
@@ -31,15 +30,9 @@ onOneGateway({ config: CONFIG }, (setting) => {
     const today = dayOf(Date.now());
     return [dateOf(today - 2), dateOf(today + 2)];
   };
-  const rowsOf = async ({ teamId }: TestTeam, query = '', limit = 200): Promise<[unknown, unknown, unknown][]> => {
+  const rowsOf = async ({ teamId }: TestTeam, limit = 200): Promise<[unknown, unknown, unknown][]> => {
     const [from, to] = dates();
-    const rows: Json[] = [];
-    for (let cursor: string | null | undefined = undefined; cursor !== null;) {
-      const path = `/usage?from=${from}&to=${to}&by=total&team=${teamId}&tags=true&limit=${limit}${query}`;
-      const page: Json = await reported('listUsage', call('GET', cursor === undefined ? path : `${path}&cursor=${cursor}`));
-      rows.push(...(page['usage'] as Json[]));
-      cursor = page['next'] as string | null;
-    }
+    const rows = await all('listUsage', `/usage?from=${from}&to=${to}&by=total&team=${teamId}&tags=true&limit=${limit}`, 'usage');
     return rows.map((row) => [row['tag'], row['character_count'], row['request_count']]);
   };
 
@@ -61,7 +54,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
       [null, 10, 2],
     ];
     expect(await rowsOf(team)).toEqual(rows);
-    expect(await rowsOf(team, '', 1)).toEqual(rows);
+    expect(await rowsOf(team, 1)).toEqual(rows);
     const [from, to] = dates();
     const csv = await call('GET', `/usage?from=${from}&to=${to}&by=total&team=${team.teamId}&tags=true&format=csv`);
     expect(csv.body.split('\r\n').map((line) => line.split(',').slice(3).join(','))).toEqual([

@@ -90,17 +90,8 @@ onOneGateway({}, (setting) => {
 });
 
 onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
-  const { call, answered } = adminClient(setting, TOKEN);
-  const rowsOf = async (query: string): Promise<Json[]> => {
-    const rows: Json[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const page: Json = await answered('listUsage', call('GET', `/usage?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`));
-      rows.push(...(page['usage'] as Json[]));
-      cursor = page['next'] as string | null;
-    }
-    return rows;
-  };
+  const { call, answered, all } = adminClient(setting, TOKEN);
+  const rowsOf = (query: string): Promise<Json[]> => all('listUsage', `/usage?${query}`, 'usage');
 
   describe('all teams', () => {
     test('are one CSV file', async () => {

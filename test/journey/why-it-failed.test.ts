@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startScriptedEngine, status } from '../../src/testing.ts';
 import { answered as stored } from '../../src/index.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { adminClient } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { freePort } from '../support/free-port.ts';
 import { FACADES } from '../support/fronts.ts';
@@ -73,11 +74,7 @@ async function lineOf(answer: HttpResponse): Promise<object> {
 }
 
 async function reported(query: string): Promise<{ readonly requests: readonly Reported[]; readonly next: string | null }> {
-  const answer = await request({
-    port: gateway.opsPort,
-    path: `/admin/v1/requests${query}`,
-    headers: { host: `127.0.0.1:${gateway.opsPort}`, authorization: `Bearer ${TOKEN}` },
-  });
+  const answer = await adminClient({ gateway }, TOKEN).call('GET', `/requests${query}`);
   expect([answer.status, answer.body]).toEqual([200, expect.any(String)]);
   return answer.json() as { requests: Reported[]; next: string | null };
 }
@@ -163,11 +160,7 @@ describe('the list', () => {
     ['since=yesterday', 'since: '],
     ['request_id=1', 'request_id: '],
   ])('refuses %s and says what would be right', async (query, begin) => {
-    const answer = await request({
-      port: gateway.opsPort,
-      path: `/admin/v1/requests?${query}`,
-      headers: { host: `127.0.0.1:${gateway.opsPort}`, authorization: `Bearer ${TOKEN}` },
-    });
+    const answer = await adminClient({ gateway }, TOKEN).call('GET', `/requests?${query}`);
     expect(answer.status).toBe(400);
     expect((answer.json() as { detail: string }).detail.startsWith(begin)).toBe(true);
   });

@@ -21,12 +21,14 @@ export interface AdminClient {
   readonly call: (method: string, path: string, options?: AdminCall) => Promise<HttpResponse>;
   /** The body of a route's successful answer. */
   readonly answered: (id: string, response: Promise<HttpResponse>) => Promise<Json>;
+  /** What a route's list has on all of its pages; `path` has a query. */
+  readonly all: (id: string, path: string, member: string) => Promise<Json[]>;
   /** The audit lines of the log. */
   readonly audits: () => Json[];
 }
 
-export function adminClient(setting: Setting, rightToken: string): AdminClient {
-  return {
+export function adminClient(setting: Partial<Setting> & Pick<Setting, 'gateway'>, rightToken: string): AdminClient {
+  const client: AdminClient = {
     call: (method, path, { body, token = rightToken, headers = {} } = {}) =>
       request({
         port: setting.gateway.opsPort,
@@ -49,6 +51,16 @@ export function adminClient(setting: Setting, rightToken: string): AdminClient {
       expect([body, route.answer === undefined ? body === '' : Check(route.answer, value)]).toEqual([body, true]);
       return value;
     },
+    async all(id, path, member) {
+      const entries: Json[] = [];
+      for (let cursor: unknown = ''; cursor !== null;) {
+        const page: Json = await client.answered(id, client.call('GET', cursor === '' ? path : `${path}&cursor=${String(cursor)}`));
+        entries.push(...(page[member] as Json[]));
+        cursor = page['next'];
+      }
+      return entries;
+    },
     audits: () => setting.gateway.logLines.map((line) => JSON.parse(line) as Json).filter(({ msg }) => msg === 'audit'),
   };
+  return client;
 }
