@@ -9,7 +9,7 @@ import { RUN_MS_MAX, sized } from '../evidence/scorecard/size.ts';
 import { answer, slow } from '../../src/testing.ts';
 import { act } from '../support/door/contracts.ts';
 import type { ScriptedRequest } from '../../src/testing/scripted-engine.ts';
-import { atOnce } from '../evidence/load/at-once.ts';
+import { closedLoop, times } from '../evidence/faults/pace.ts';
 import { INSPECTABLE, inspect } from '../evidence/load/inspected.ts';
 import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
@@ -150,8 +150,8 @@ describe.each(LISTENERS)('slow callers on the %s listener', (listener) => {
         const good = (seconds: number) => openLoop({ port: site.port, key: team.key, perSecond, seconds });
         // As many long answers as later, to callers who do read them: their cost must not be counted.
         const readLong = () => slowCallers.reader();
-        await Promise.all([good(2), atOnce(unread, 2 * unread, readLong)]);
-        const [before] = await Promise.all([good(8), atOnce(unread, unread, readLong)]);
+        await Promise.all([good(2), closedLoop(times(2 * unread), unread, readLong)]);
+        const [before] = await Promise.all([good(8), closedLoop(times(unread), unread, readLong)]);
         await expect.poll(() => site.connections()).toBe(0);
         await inspector.look();
         const residentBefore = await site.residentBytes();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { startProgram } from './start-program.ts';
 
-export interface Apertium {
+interface Apertium {
   readonly url: string;
   stop(): Promise<void>;
 }

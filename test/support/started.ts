@@ -30,9 +30,9 @@ export function startedUntil(after: (close: () => Promise<void>) => unknown): St
   const started: Started = {
     get folder() {
       if (folder !== undefined) return folder;
-      const { path, remove } = temporaryFolder();
-      closing.unshift(remove);
-      return (folder = path);
+      const made = temporaryFolder();
+      closing.unshift(() => made.remove());
+      return (folder = made.path);
     },
     async gateway({ store = `sqlite:${started.folder}/${gateways++}.db`, engineUrls = [], ...more } = {}) {
       const gateway = await startGateway({ store, engineUrls, ...more });

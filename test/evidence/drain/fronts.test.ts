@@ -1,6 +1,5 @@
 // The manual's files for nginx and HAProxy, in front of two gateways that are restarted in turn: no request is lost.
 import { readFileSync } from 'node:fs';
-import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { freePortOf } from '../../support/door/gateways.ts';
@@ -10,6 +9,7 @@ import { startFrontProxy } from '../../support/front-proxy.ts';
 import type { FrontKind } from '../../support/front-proxy.ts';
 import { openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
+import { agentSender, Callers } from './callers.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -17,7 +17,6 @@ const FILES: Readonly<Record<FrontKind, string>> = { nginx: 'nginx.conf', haprox
 const KINDS = ['nginx', 'haproxy'] as const;
 /** Of each front. */
 const CALLERS = 6;
-const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
 
 let site: Site;
 
@@ -57,7 +56,16 @@ test('nginx and HAProxy in front of two gateways: both are restarted under load,
   const fronts = await Promise.all(
     KINDS.map((kind) => startFrontProxy(kind, (port, folder) => ofTest(kind, { port, gateways: ports, folder }))),
   );
-  const callers = fronts.map(({ port }) => new CallersOf(port, team.key));
+  const callers = fronts.map(
+    ({ port }) =>
+      new Callers({
+        count: CALLERS,
+        ports: [port],
+        senderOf: () => agentSender(team.key, { 'X-Forwarded-For': '9.9.9.9' }),
+        // Some continue at once, others leave their connections and the proxy's idle for a while.
+        pauseMs: (index, asked) => (index % 2 === 0 ? 5 : 100 + ((31 * index + 170 * asked) % 400)),
+      }),
+  );
   for (const [one, port] of ports.entries()) {
     const before = callers.map(({ delivered }) => delivered);
     await expect.poll(() => callers.every(({ delivered }, index) => delivered > before[index]! + 50)).toBe(true);
@@ -72,54 +80,6 @@ test('nginx and HAProxy in front of two gateways: both are restarted under load,
   await Promise.all(fronts.map((front) => front.stop()));
   for (const gateway of gateways) expect(await gateway.end('SIGTERM')).toBe(0);
 });
-
-/** Callers of one front, who keep their connections. */
-class CallersOf {
-  delivered = 0;
-  readonly #failures: string[] = [];
-  #stopped = false;
-  readonly #running: Promise<void>[];
-
-  constructor(port: number, key: string) {
-    this.#running = Array.from({ length: CALLERS }, async (_, index) => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      for (let asked = 0; !this.#stopped; asked++) {
-        const outcome = await translate(port, key, agent);
-        if (outcome === '200') this.delivered++;
-        else this.#failures.push(outcome);
-        // Some continue at once, others leave their connections and the proxy's idle for a while.
-        await delay(index % 2 === 0 ? 5 : 100 + ((31 * index + 170 * asked) % 400));
-      }
-      agent.destroy();
-    });
-  }
-
-  /** Answers that were not a translation. */
-  async stop(): Promise<readonly string[]> {
-    this.#stopped = true;
-    await Promise.all(this.#running);
-    return this.#failures;
-  }
-}
-
-/** The status, or the code of the error. */
-function translate(port: number, key: string, agent: Agent): Promise<string> {
-  const headers = {
-    Authorization: `Bearer ${key}`,
-    'Content-Type': 'application/json',
-    'Content-Length': BODY.length,
-    'X-Forwarded-For': '9.9.9.9',
-  };
-  return new Promise((resolve) => {
-    const outgoing = httpRequest({ agent, host: '127.0.0.1', port, method: 'POST', path: '/v1/translate', headers }, (answer) => {
-      answer.once('end', () => resolve(String(answer.statusCode)));
-      answer.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-      answer.resume();
-    });
-    outgoing.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    outgoing.end(BODY);
-  });
-}
 
 /** The callers of translations in the access log. */
 function clientsIn(output: string): string[] {

@@ -1,16 +1,12 @@
 // SIGTERM under load: gateways are restarted one after the other, and callers with kept connections see no failure.
-import { Agent, request as httpRequest } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Client } from 'undici';
 import { freePortOf } from '../../support/door/gateways.ts';
 import { scriptedTranslation } from '../../../src/testing.ts';
 import { report } from '../scorecard/report.ts';
 import { sized } from '../scorecard/size.ts';
 import { QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
-import type { TestTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { startRedis } from '../../support/redis.ts';
@@ -18,6 +14,7 @@ import { openSite } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
 import { openBeside } from '../../support/store-place.ts';
 import { LISTENERS } from '../../support/listeners.ts';
+import { agentSender, Callers, undiciSender } from './callers.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -28,80 +25,6 @@ beforeEach(async () => {
 });
 
 afterEach(() => site.close());
-
-const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
-
-/** Sends one request over kept connections; rejects with the error's code if there was no complete answer. */
-type Send = (port: number) => Promise<number>;
-
-function undiciSender(team: TestTeam): { send: Send; close: () => Promise<unknown> } {
-  const clients = new Map<number, Client>();
-  const headers = { authorization: `Bearer ${team.key}`, 'content-type': 'application/json' };
-  return {
-    async send(port) {
-      let client = clients.get(port);
-      if (client === undefined) clients.set(port, (client = new Client(`http://127.0.0.1:${port}`)));
-      const { statusCode, body } = await client.request({ method: 'POST', path: '/v1/translate', headers, body: BODY });
-      await body.text();
-      return statusCode;
-    },
-    close: () => Promise.all([...clients.values()].map((client) => client.close())),
-  };
-}
-
-/** Node's own agent: unlike undici it never closes an idle connection itself. */
-function agentSender(team: TestTeam): { send: Send; close: () => Promise<unknown> } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const headers = { Authorization: `Bearer ${team.key}`, 'Content-Type': 'application/json', 'Content-Length': BODY.length };
-  const send: Send = (port) =>
-    new Promise((resolve, reject) => {
-      const outgoing = httpRequest({ agent, host: '127.0.0.1', port, method: 'POST', path: '/v1/translate', headers }, (answer) => {
-        answer.once('end', () => resolve(answer.statusCode ?? 0));
-        answer.once('error', reject);
-        answer.resume();
-      });
-      outgoing.once('error', reject);
-      outgoing.end(BODY);
-    });
-  return { send, close: () => Promise.resolve(agent.destroy()) };
-}
-
-/** Callers who send requests in sequence, and switch gateways when (and only when) a connection is refused. */
-class Callers {
-  readonly failures: string[] = [];
-  delivered = 0;
-  #stopped = false;
-  readonly #running: Promise<void>[];
-
-  constructor(team: TestTeam, count: number, ports: readonly number[]) {
-    this.#running = Array.from({ length: count }, async (_, index) => {
-      const { send, close } = index % 2 === 0 ? undiciSender(team) : agentSender(team);
-      let asked = 0;
-      // Some continue at once, others pause between requests, and so are idle when the signal arrives.
-      const pauseMs = (): number => (index < 2 ? 0 : (7 * index + 23 * asked++) % 60);
-      for (let at = 0; !this.#stopped; await delay(pauseMs())) at = await this.#one(send, ports, at);
-      await close();
-    });
-  }
-
-  async #one(send: Send, ports: readonly number[], at: number): Promise<number> {
-    try {
-      const status = await send(ports[at]!);
-      if (status === 200) this.delivered++;
-      else this.failures.push(String(status));
-      return at;
-    } catch (error) {
-      const { code = String(error) } = error as { code?: string };
-      if (code !== 'ECONNREFUSED') this.failures.push(code);
-      return (at + 1) % ports.length;
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await Promise.all(this.#running);
-  }
-}
 
 /** Starts a gateway on the port of the previous one. */
 async function start(listener: string, port: number, storeUrl: string, workers: string): Promise<GatewayProcess> {
@@ -129,12 +52,17 @@ test.each([
       const answer = JSON.stringify({ translations: text.map((one) => ({ text: scriptedTranslation(one, 'DE') })) });
       setTimeout(() => response.end(answer), (7 * answers++) % 60);
     });
-    const listeners = LISTENERS;
     // Chosen in advance: uWebSockets.js cannot reuse a port that the system chose for it right away.
-    const ports = await Promise.all(listeners.map(() => freePortOf('127.0.0.1', 0)));
-    const startOne = (one: number): Promise<GatewayProcess> => start(listeners[one]!, ports[one]!, redis.url, workers);
+    const ports = await Promise.all(LISTENERS.map(() => freePortOf('127.0.0.1', 0)));
+    const startOne = (one: number): Promise<GatewayProcess> => start(LISTENERS[one]!, ports[one]!, redis.url, workers);
     const gateways = await Promise.all([startOne(0), startOne(1)]);
-    const callers = new Callers(team, 12, ports);
+    const callers = new Callers({
+      count: 12,
+      ports,
+      senderOf: (index) => (index % 2 === 0 ? undiciSender : agentSender)(team.key),
+      // Some continue at once, others pause between requests, and so are idle when the signal arrives.
+      pauseMs: (index, asked) => (index < 2 ? 0 : (7 * index + 23 * asked) % 60),
+    });
     for (let signal = 0; signal < signals; signal++) {
       const one = signal % 2;
       const before = callers.delivered;
@@ -142,8 +70,7 @@ test.each([
       expect(await gateways[one]!.end('SIGTERM')).toBe(0);
       gateways[one] = await startOne(one);
     }
-    await callers.stop();
-    expect(callers.failures).toEqual([]);
+    expect(await callers.stop()).toEqual([]);
     expect(await Promise.all(gateways.map((gateway) => gateway.end('SIGTERM')))).toEqual([0, 0]);
     expect(await store.teams.standing(team.teamId)).toMatchObject({ usedCharacters: callers.delivered * 10, openReservations: 0 });
     report({

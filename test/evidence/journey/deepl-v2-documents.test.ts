@@ -1,6 +1,5 @@
 // Documents by DeepL's API: its own SDK uploads, waits and downloads; what Python's sends; keys, one download, and what is refused.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as deepl from 'deepl-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,6 +8,7 @@ import { ask, onOneGateway } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const plugins = [{ module: 'lingate/plugins/deepl-v2' }];
 const documents = { secret: 'a secret of the tests that is long enough' };
@@ -23,13 +23,11 @@ function expectProblem(response: HttpResponse, status: number, code: string): st
 }
 
 onOneGateway({ config: { plugins, documents } }, (setting) => {
-  let folder: string;
+  const { folder } = startedUntil(afterAll);
   let team: TestTeam;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lingate-deepl-documents-'));
     team = await setting.gateway.team();
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
   /** Without the SDK's own retries, which would hide a 503. */
   const clientOf = ({ key }: TestTeam) =>

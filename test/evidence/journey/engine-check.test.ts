@@ -1,6 +1,5 @@
 // `lingate engine check` against working engines and every way to fail: what it prints, and that the words are ours.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
@@ -8,13 +7,14 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ReplicaReport } from '../../../src/app/check-replicas.ts';
 import { builtInProtocols } from '../../support/door/tables.ts';
-import { answer, CANARY, startScriptedEngine, status } from '../../../src/testing.ts';
+import { answer, CANARY, status } from '../../../src/testing.ts';
 import type { Behaviour, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { startApertium } from '../../support/apertium.ts';
-import type { Apertium } from '../../support/apertium.ts';
 import { makeCertificate } from '../../support/certificate.ts';
+import { freePort } from '../../support/free-port.ts';
 import { inProcess, lingate } from '../../support/lingate-command.ts';
 import type { Ended } from '../../support/lingate-command.ts';
+import { startedUntil } from '../../support/started.ts';
 import { SECRET, SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
 import { RawEngine } from '../../unit/engines/raw-engine.ts';
 
@@ -30,16 +30,8 @@ const OPTIONS: Readonly<Record<string, object>> = {
 const words = (text: RegExp | string): unknown => (typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text));
 const NUMBER: unknown = expect.any(Number);
 
-let folder: string;
-const closing: { close(): Promise<unknown> }[] = [];
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lingate-engine-check-'));
-});
-afterEach(async () => {
-  for (const item of closing.splice(0).toReversed()) await item.close();
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { folder } = startedUntil(afterAll);
+const started = startedUntil(afterEach);
 
 interface Engine {
   readonly protocol?: string;
@@ -73,8 +65,7 @@ async function failureOf(engine: Engine, ...more: string[]): Promise<ReplicaRepo
 }
 
 async function scripted(protocol: string, behaviour: Behaviour = 'ok'): Promise<ScriptedEngine> {
-  const engine = await startScriptedEngine({ right: SUBJECTS[protocol]!.right });
-  closing.push(engine);
+  const engine = await started.engine({ right: SUBJECTS[protocol]!.right });
   engine.always(behaviour);
   return engine;
 }
@@ -171,21 +162,14 @@ describe('the connection', () => {
 
   const tlsPort = async (): Promise<number> => {
     const engine = await new RawEngine(createServer(secure)).listen('127.0.0.1', 'secureConnection');
-    closing.push(engine);
+    started.closes(() => engine.close());
     return engine.port;
   };
 
   test('nothing listens', async () => {
-    const gone = await startScriptedEngine();
-    const { url } = gone;
-    await gone.close();
-    expect(await failureOf({ urls: [url] })).toEqual({
-      engine: 'default',
-      url,
-      ok: false,
-      failure: 'connect',
-      advice: words('nobody listens there'),
-    });
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const report = { engine: 'default', url, ok: false, failure: 'connect', advice: words('nobody listens there') };
+    expect(await failureOf({ urls: [url] })).toEqual(report);
   });
 
   test('an untrusted certificate', async () => {
@@ -239,28 +223,16 @@ describe('a language model', () => {
 
   test.each(['', '/', '/v1', '/v1/'])('of aimock translates, the URL ending in "%s"; it repeats the id', async (end) => {
     const { replicas } = await check({ protocol: 'openai', urls: [`${mock.url}${end}`] });
-    expect(replicas).toEqual([
-      {
-        engine: 'default',
-        url: `${mock.url}${end}`.replace(/\/$/, ''),
-        ok: true,
-        ms: NUMBER,
-        text: 'Das Haus ist groß.',
-        echoes_id: true,
-      },
-    ]);
+    const url = `${mock.url}${end}`.replace(/\/$/, '');
+    expect(replicas).toEqual([{ engine: 'default', url, ok: true, ms: NUMBER, text: 'Das Haus ist groß.', echoes_id: true }]);
     expect(mock.getRequests().map(({ path }) => path)).toEqual(['/v1/chat/completions']);
   });
 });
 
 describe('the real Apertium', () => {
-  let apertium: Apertium;
-  beforeAll(async () => {
-    apertium = await startApertium();
-  });
-  afterAll(() => apertium.stop());
-
   test('translates a pair that it has, by default one that it offers, and reports a missing pair and a wrong path', async () => {
+    const apertium = await startApertium();
+    started.closes(() => apertium.stop());
     const engine = { protocol: 'apertium', urls: [apertium.url] };
     expect((await check(engine)).replicas).toMatchObject([{ ok: true, text: 'La casa es grande.' }]);
     expect((await check(engine, '--from', 'ES')).replicas).toMatchObject([{ ok: true, text: 'The house is big.' }]);

@@ -1,12 +1,10 @@
 // The manual's page from nothing to the first invoice: its commands run in a shell as they are, with stand-ins for the engines.
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startScriptedEngine } from '../../../src/testing.ts';
 import type { RightAnswer, ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { bareEnvironment } from '../../support/compile-cache.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -15,6 +13,7 @@ import { codeBlocks, manualPage } from '../../support/manual.ts';
 import { needsOf } from '../../support/programs.ts';
 import { isRunning } from '../../support/process-tree.ts';
 import { startProgram } from '../../support/start-program.ts';
+import { startedUntil } from '../../support/started.ts';
 import { untilOneDay } from '../../support/one-day.ts';
 import { completion, openAiTexts } from '../../unit/engines/protocols/subjects.ts';
 
@@ -46,16 +45,13 @@ const languageModel: RightAnswer = (request) => {
   return completion(Object.fromEntries(Object.keys(openAiTexts(request)).map((key) => [key, PHRASES['de']])));
 };
 
+const started = startedUntil(afterEach);
 let folder: string;
 let engines: readonly [ScriptedEngine, ScriptedEngine];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-first-'));
-  engines = [await startScriptedEngine({ right: libreTranslate }), await startScriptedEngine({ right: languageModel })];
-});
-afterEach(async () => {
-  for (const engine of engines) await engine.close();
-  await rm(folder, { recursive: true, force: true });
+  ({ folder } = started);
+  engines = [await started.engine({ right: libreTranslate }), await started.engine({ right: languageModel })];
 });
 
 /** An empty home, where this checkout is what `npm install --global` has installed. */

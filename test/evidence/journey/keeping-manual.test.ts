@@ -4,30 +4,28 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bareEnvironment } from '../../support/compile-cache.ts';
-import { inProcess, MAIN, parsed, temporaryFolder } from '../../support/lingate-command.ts';
-import type { Folder } from '../../support/lingate-command.ts';
+import { inProcess, MAIN, parsed } from '../../support/lingate-command.ts';
 import { codeBlocks, manualSection } from '../../support/manual.ts';
 import { outputOf } from '../../support/start-program.ts';
-import { storePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
 import { untilOneDay } from '../../support/one-day.ts';
 const PROGRAMS = ['curl', 'openssl', 'mv', 'rm', 'cp'] as const;
 
-let folder: Folder;
+const started = startedUntil(afterEach);
+let folder: string;
 let store: string;
-
 beforeEach(() => {
-  folder = temporaryFolder();
-  store = `sqlite:${join(folder.path, 'data/lingate.db')}`;
+  ({ folder } = started);
+  store = `sqlite:${join(folder, 'data/lingate.db')}`;
 });
-afterEach(() => folder.remove());
 
 /** As in the manual, with ids, the port, folders and the program's name filled in. */
 function typed(block: string, filled: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  let text = block.replaceAll('/backups/', `${folder.path}/`).replaceAll(/^lingate /gm, '"$NODE" "$MAIN" ');
+  let text = block.replaceAll('/backups/', `${folder}/`).replaceAll(/^lingate /gm, '"$NODE" "$MAIN" ');
   for (const [shown, own] of Object.entries(filled)) text = text.replaceAll(shown, own);
   const variables = { ...bareEnvironment(), NODE: process.execPath, MAIN, LINGATE_STORE: store, ...env };
   const uses = PROGRAMS.filter((name) => new RegExp(`\\b${name} `).test(text));
-  return outputOf('sh', ['-ec', text], { cwd: folder.path, env: variables, uses });
+  return outputOf('sh', ['-ec', text], { cwd: folder, env: variables, uses });
 }
 const blocksOf = (page: string, section: string, language = 'sh'): string[] => codeBlocks(manualSection(page, section), language);
 const oneOf = (page: string, section: string, language = 'sh'): string => {
@@ -56,13 +54,13 @@ test('a store is backed up, restored over a damaged one, checked and migrated', 
   const keyId = await makeKey(teamId);
   const kept = await keysOf(teamId);
   const backup = oneOf('keeping-data', 'Backup of a SQLite file');
-  const copy = join(folder.path, /\/backups\/(\S+)/.exec(backup)![1]!);
+  const copy = join(folder, /\/backups\/(\S+)/.exec(backup)![1]!);
   expect(await typed(backup)).toMatch(/^Wrote \S+\.db, \d+ bytes\.\n$/);
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   await command('team', 'create', '--name', 'Later', '--plan', 'pro');
   await command('key', 'update', keyId, '--no-characters', '--disable');
   expect(await keysOf(teamId)).not.toEqual(kept);
-  const file = join(folder.path, 'data/lingate.db');
+  const file = join(folder, 'data/lingate.db');
   writeFileSync(file, readFileSync(file).fill(0x55, 4096));
   const check = blocksOf('keeping-data', 'Checking a store')[0]!;
   await expect(typed(check)).rejects.toThrow('is damaged; restore it from a backup');
@@ -76,15 +74,14 @@ test('a store is backed up, restored over a damaged one, checked and migrated', 
 test('a store is moved into Redis and back, and both answer alike', async () => {
   const teamId = await makeTeam();
   await makeKey(teamId);
-  const place = await storePlace('redis');
+  const { url: other } = await started.place('redis');
   const move = oneOf('keeping-data', 'Moving to another store');
   const [from, to] = [/sqlite:\S+/.exec(move)![0], /redis:\S+/.exec(move)![0]];
-  expect(await typed(move, { [to]: place.url })).toContain('Both hold the same');
-  await expect(typed(move, { [to]: place.url })).rejects.toThrow('is not empty');
-  const back = `sqlite:${join(folder.path, 'back.db')}`;
-  await typed(move, { [from]: place.url, [to]: back });
-  for (const url of [place.url, back]) {
+  expect(await typed(move, { [to]: other })).toContain('Both hold the same');
+  await expect(typed(move, { [to]: other })).rejects.toThrow('is not empty');
+  const back = `sqlite:${join(folder, 'back.db')}`;
+  await typed(move, { [from]: other, [to]: back });
+  for (const url of [other, back]) {
     expect([await teamsIn(url), await keysOf(teamId, url)]).toEqual([await teamsIn(store), await keysOf(teamId)]);
   }
-  await place.remove();
 });

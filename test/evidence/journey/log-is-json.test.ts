@@ -1,14 +1,9 @@
 // While a gateway serves, every line that it prints is JSON, whatever libraries, plugins or Node have to say.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
-import { startRedis } from '../../support/redis.ts';
-
-let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'lingate-json-'))));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+import { startedUntil } from '../../support/started.ts';
 
 const TALKATIVE = `
   export default {
@@ -25,12 +20,11 @@ const TALKATIVE = `
 `;
 
 test.each([['1'], ['2']])('with a password that Redis does not ask for, and a plugin that prints: %s processes', async (workers) => {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
+  const { folder, url } = await startedUntil(onTestFinished).place('redis');
   const plugin = join(folder, 'talkative.mjs');
   await writeFile(plugin, TALKATIVE);
   const config = join(folder, `${workers}.yaml`);
-  const store = redis.url.replace('redis://', 'redis://:geheim@');
+  const store = url.replace('redis://', 'redis://:geheim@');
   await writeFile(config, JSON.stringify({ listen: '127.0.0.1:0', ops: '127.0.0.1:0', store, plugins: [{ module: plugin }] }));
   const gateway = await startGatewayProcess({ args: ['serve', '--config', config, '--workers', workers] });
   await gateway.end('SIGTERM');

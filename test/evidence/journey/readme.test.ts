@@ -1,15 +1,15 @@
 // The commands of the README run in a shell: only ids, the key and ports are filled in.
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { needsOf } from '../../support/programs.ts';
 import { outputOf, startProgram } from '../../support/start-program.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -18,20 +18,13 @@ const [START, CURL, SERVER, CALLER] = BLOCKS as [string, string, string, string]
 const ID = /\b[0-9A-HJKMNP-TV-Z]{26}\b/;
 const KEY = /\bla_(?:live|test)_\w+/;
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-readme-'));
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
 test('the README has these four blocks of commands; npm run task -- test:bare runs the first', () => {
   expect(BLOCKS).toHaveLength(4);
   expect(START).toBe('npm ci && npm start');
 });
 
 test('the line to paste is the one that the demo prints, and its answer is the documented one', async () => {
+  const { folder } = startedUntil(onTestFinished);
   const demo = await startGatewayProcess({ args: ['demo', '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'], cwd: folder });
   await expect.poll(() => KEY.exec(demo.output())).not.toBeNull();
   const line = CURL.replace('la_test_…', KEY.exec(demo.output())![0]).replace(':8080', `:${demo.port}`);
@@ -42,6 +35,7 @@ test('the line to paste is the one that the demo prints, and its answer is the d
 });
 
 test('in front of Apertium and on Redis, in two shells: a team, a key and a sentence in Spanish', async () => {
+  const { folder } = startedUntil(onTestFinished);
   const [engine, redis, listen, ops] = await freePorts();
   const onOurPorts = (text: string): string => text.replaceAll('2737', engine).replaceAll('6379', redis).replaceAll('8080', listen);
   const [install, ...commands] = onOurPorts(SERVER).split('\n');

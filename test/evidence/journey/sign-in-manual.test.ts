@@ -1,9 +1,8 @@
 // The manual's page about the sign-in by a provider: its commands run in a shell as they are, with a stand-in for the provider.
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { SignInRefusal } from '../../../src/domain/operator.ts';
 import { bareEnvironment } from '../../support/compile-cache.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -11,27 +10,19 @@ import { MAIN } from '../../support/lingate-command.ts';
 import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
 import { CONSOLE_URL, OidcVisitor } from '../../support/oidc-visitor.ts';
 import { startScriptedProvider } from '../../support/scripted-provider.ts';
-import type { ScriptedProvider } from '../../support/scripted-provider.ts';
 import { runProgram, startProgram } from '../../support/start-program.ts';
+import { startedUntil } from '../../support/started.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
 const DONE = '=== all blocks have run';
 const USES = ['cat', 'curl', 'lingate', 'openssl'] as const;
 
-let folder: string;
-let provider: ScriptedProvider;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-sign-in-'));
-  provider = await startScriptedProvider();
-});
-afterEach(async () => {
-  await provider.stop();
-  await rm(folder, { recursive: true, force: true });
-});
-
 test('from the configuration to the first sign-in in the audit', async () => {
+  const started = startedUntil(onTestFinished);
+  const { folder } = started;
+  const provider = await startScriptedProvider();
+  started.closes(() => provider.stop());
   const [variables, configuration, start, audit, ...more] = codeBlocks(manualPage('sign-in'), 'sh') as [string, string, string, string];
   expect(more).toEqual([]);
   await mkdir(join(folder, 'bin'));

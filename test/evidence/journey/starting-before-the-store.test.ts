@@ -3,25 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, describe, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
-import { lingate, start, temporaryFolder } from '../../support/lingate-command.ts';
-import type { Folder } from '../../support/lingate-command.ts';
+import { lingate, start } from '../../support/lingate-command.ts';
 import { startRedis } from '../../support/redis.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
 
-let folder: Folder;
-
-beforeAll(() => {
-  folder = temporaryFolder();
-});
-
-afterAll(() => folder.remove());
+const { folder } = startedUntil(afterAll);
 
 async function waiting(waitSeconds: number, more: Readonly<Record<string, unknown>> = {}) {
   const [store, ops, listen] = [await freePort(), await freePort(), await freePort()];
-  const file = join(folder.path, `${store}.yaml`);
+  const file = join(folder, `${store}.yaml`);
   // JSON is valid YAML.
   const config = {
     listen: `127.0.0.1:${listen}`,

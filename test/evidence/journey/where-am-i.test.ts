@@ -1,28 +1,22 @@
 // "Where am I?": what a gateway reports about itself when it is ready, and what it warns of.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { versionOf } from '../../support/door/tables.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { startRedis } from '../../support/redis.ts';
+import { startedUntil } from '../../support/started.ts';
 
-const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
+const started = startedUntil(afterEach);
 
-let folder: string;
-let gateway: GatewayProcess | undefined;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-where-'));
-});
-
-afterEach(async () => {
-  await gateway?.end('SIGTERM');
-  gateway = undefined;
-  await rm(folder, { recursive: true, force: true });
-});
+async function serve(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
+  const listen = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
+  const gateway = await startGatewayProcess({ args: ['serve', ...listen, ...args], cwd: started.folder, env });
+  started.closes(() => gateway.end('SIGTERM'));
+  return gateway;
+}
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -37,7 +31,8 @@ function logOf(output: string): Line[] {
 const readyLine = (output: string): Line => logOf(output).find(({ msg }) => String(msg).startsWith('lingate is ready'))!;
 
 test('without a file and an engine, the ready line says which file is in force and that the engine is the default', async () => {
-  gateway = await startGatewayProcess({ args: ['serve', ...FREE, '--store', `sqlite:${folder}/a.db`], cwd: folder });
+  const { folder } = started;
+  const gateway = await serve(['--store', `sqlite:${folder}/a.db`]);
   expect(readyLine(gateway.output())).toMatchObject({
     version: versionOf(),
     store: `sqlite:${folder}/a.db`,
@@ -48,14 +43,15 @@ test('without a file and an engine, the ready line says which file is in force a
     listener: expect.stringMatching(LISTENERS[0] === 'uws' ? /^uWebSockets\.js / : /^node:http/) as string,
     workers: 1,
   });
-  await expect.poll(() => gateway!.output()).toContain(`lingate serve: made a new database, sqlite:${folder}/a.db\n`);
+  await expect.poll(() => gateway.output()).toContain(`lingate serve: made a new database, sqlite:${folder}/a.db\n`);
 });
 
 test('with workers, a file named by LINGATE_CONFIG and a mistyped variable: one ready line, one new database, one warning', async () => {
+  const { folder } = started;
   const file = join(folder, 'mine.yaml');
   await writeFile(file, 'engine: { urls: ["http://127.0.0.1:7101", "http://127.0.0.1:7102"] }\nlistener: node\nstore: sqlite:data/b.db\n');
   const env = { LINGATE_CONFIG: file, LINGATE_STROE: 'sqlite:c.db', LINGATE_SERVICE_HOST: '10.0.0.1' };
-  gateway = await startGatewayProcess({ args: ['serve', ...FREE, '--workers', '2'], env, cwd: folder });
+  const gateway = await serve(['--workers', '2'], env);
   const lines = logOf(gateway.output());
   expect(readyLine(gateway.output())).toMatchObject({
     store: 'sqlite:data/b.db',
@@ -75,17 +71,17 @@ test('with workers, a file named by LINGATE_CONFIG and a mistyped variable: one 
   ]);
   expect(lines.filter(({ msg }) => msg === 'a new database was made')).toHaveLength(1);
   await expect
-    .poll(() => gateway!.output())
+    .poll(() => gateway.output())
     .toContain(`lingate serve: made a new database, sqlite:data/b.db (${join(folder, 'data/b.db')})`);
   expect(gateway.output().match(/made a new database/g)).toHaveLength(1);
 });
 
 test('no line contains a store’s password', async () => {
   const redis = await startRedis(['--requirepass', 'geheim']);
-  onTestFinished(() => redis.stop());
+  started.closes(() => redis.stop());
   const url = redis.url.replace('//', '//:geheim@');
-  gateway = await startGatewayProcess({ args: ['serve', ...FREE, '--store', url], cwd: folder });
+  const gateway = await serve(['--store', url]);
   expect(readyLine(gateway.output())['store']).toBe(redis.url.replace('//', '//***@'));
-  await expect.poll(() => gateway!.output()).toContain('lingate serve: made a new database, redis://');
+  await expect.poll(() => gateway.output()).toContain('lingate serve: made a new database, redis://');
   expect(gateway.output()).not.toContain('geheim');
 });

@@ -1,12 +1,10 @@
 // A gateway in a process of its own whose machine's clock is wrong for some seconds: what it serves, what it says, and what stays.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../support/door/terms.ts';
 import { answered } from '../../../src/index.ts';
-import { startScriptedEngine } from '../../../src/testing.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { makeTeam } from '../../support/gateway.ts';
@@ -14,6 +12,7 @@ import type { TestTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { lingate } from '../../support/lingate-command.ts';
+import { startedUntil } from '../../support/started.ts';
 import { openBeside } from '../../support/store-place.ts';
 
 const SHIFT = fileURLToPath(new URL('../../support/shifted-date.js', import.meta.url));
@@ -21,31 +20,26 @@ const SHIFT = fileURLToPath(new URL('../../support/shifted-date.js', import.meta
 const WRONG_MS = 2500;
 const TEXT = 'four';
 
+const started = startedUntil(afterEach);
 let folder: string;
 let url: string;
 let env: Readonly<Record<string, string>>;
 let engine: ScriptedEngine;
 let store: Store;
 let team: TestTeam;
-let gateway: GatewayProcess | undefined;
+let gateway: GatewayProcess;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-clock-'));
+  ({ folder } = started);
   url = `sqlite:${folder}/lingate.db`;
   env = { NODE_OPTIONS: `--import ${SHIFT}`, SHIFTED_DATE_FILE: join(folder, 'shift') };
-  engine = await startScriptedEngine();
+  engine = await started.engine();
   await shift(0);
   store = await openBeside(url);
+  started.closes(() => store.close());
   team = await makeTeam(store);
   answered(await store.teams.updateTeam(team.teamId, { name: 'Renamed' }, { actor: 'test', action: 'updateTeam' }));
   await start();
-});
-
-afterEach(async () => {
-  await gateway?.end('SIGTERM');
-  await store.close();
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function start(): Promise<void> {
@@ -54,15 +48,14 @@ async function start(): Promise<void> {
   await writeFile(file, 'limits: { shed_loop_delay_ms: 0 }\nstore_options: { command_timeout_ms: 5000 }\n');
   const args = ['serve', '--config', file, '--store', url, '--engine-url', engine.url, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
   gateway = await startGatewayProcess({ args, cwd: folder, env });
+  started.closes(() => gateway.end('SIGTERM'));
 }
 
 /** In the gateway, within some milliseconds; this process keeps the right time. */
-function shift(ms: number): Promise<void> {
-  return writeFile(join(folder, 'shift'), String(ms));
-}
+const shift = (ms: number): Promise<void> => writeFile(join(folder, 'shift'), String(ms));
 
 async function clock(): Promise<unknown> {
-  return ((await (await fetch(`${gateway!.opsUrl}/readyz`)).json()) as { clock: unknown }).clock;
+  return ((await (await fetch(`${gateway.opsUrl}/readyz`)).json()) as { clock: unknown }).clock;
 }
 
 async function stepped(ms: number): Promise<void> {
@@ -74,7 +67,7 @@ async function stepped(ms: number): Promise<void> {
 async function translate(): Promise<number> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${team.key}` };
   const body = JSON.stringify({ text: [TEXT], target_lang: 'DE' });
-  const answer = await fetch(`${gateway!.url}/v1/translate`, { method: 'POST', headers, body });
+  const answer = await fetch(`${gateway.url}/v1/translate`, { method: 'POST', headers, body });
   if (answer.status === 503) expect(await answer.json()).toMatchObject({ code: 'service_unavailable' });
   return answer.status;
 }
@@ -90,7 +83,7 @@ async function account() {
   };
 }
 
-const readiness = async (): Promise<number> => (await fetch(`${gateway!.opsUrl}/readyz`)).status;
+const readiness = async (): Promise<number> => (await fetch(`${gateway.opsUrl}/readyz`)).status;
 const accept = () => lingate(['store', 'check', '--accept-clock', '--store', url, '--json'], { cwd: folder, env });
 
 describe('SQLite', () => {
@@ -98,13 +91,13 @@ describe('SQLite', () => {
     expect(await translate()).toBe(200);
     await stepped(days * DAY_MS);
     expect([await translate(), await readiness()]).toEqual([503, 503]);
-    expect(await (await fetch(`${gateway!.opsUrl}/metrics`)).text()).toMatch(/^lingate_clock_step_seconds 4[23]\d{6}$/m);
+    expect(await (await fetch(`${gateway.opsUrl}/metrics`)).text()).toMatch(/^lingate_clock_step_seconds 4[23]\d{6}$/m);
     await new Promise((resolve) => setTimeout(resolve, WRONG_MS));
     await stepped(0);
     expect([await translate(), await readiness()]).toEqual([200, 200]);
     const characters = TEXT.length * 2;
     await expect.poll(account).toEqual({ characters, periods: [[true, false]], actions: ['updateTeam'] });
-    const lines = () => gateway!.output().match(/"msg":"the clock is [^"]*/g);
+    const lines = () => gateway.output().match(/"msg":"the clock is [^"]*/g);
     await expect.poll(lines).toEqual([expect.stringContaining('the clock is wrong'), '"msg":"the clock is right again']);
   });
 
@@ -119,7 +112,7 @@ describe('SQLite', () => {
 
   test('a gateway that starts behind the store’s latest time admits nothing until its clock is accepted', async () => {
     await expect.poll(clock).toEqual({ ok: true });
-    await gateway!.end('SIGTERM');
+    await gateway.end('SIGTERM');
     const wrongMs = -500 * DAY_MS;
     await shift(wrongMs);
     await start();
@@ -137,11 +130,11 @@ describe('SQLite', () => {
   });
 
   test('one that starts ahead is believed: machines rest', async () => {
-    await gateway!.end('SIGTERM');
+    await gateway.end('SIGTERM');
     await shift(500 * DAY_MS);
     await start();
     expect(await clock()).toEqual({ ok: true });
     expect(await translate()).toBe(200);
-    expect(gateway!.output()).toMatch(/"msg":"the clock is 500 days beyond the latest time of the store, and is believed"/);
+    expect(gateway.output()).toMatch(/"msg":"the clock is 500 days beyond the latest time of the store, and is believed"/);
   });
 });

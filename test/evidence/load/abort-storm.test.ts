@@ -17,7 +17,7 @@ import type { Seeded } from '../faults/seeded.ts';
 import { expectGuarantees, openWitness, untilQuiet, watchedTeam } from '../faults/witness.ts';
 import type { WatchedTeam } from '../faults/witness.ts';
 import type { Seen } from '../../support/auditor/witnessed.ts';
-import { atOnce } from './at-once.ts';
+import { closedLoop, times } from '../faults/pace.ts';
 import { ROOMY_PLAN } from './loaded-gateway.ts';
 
 const STAGES = ['connected', 'half_head', 'head', 'half_body', 'whole', 'engine', 'half_answer'] as const;
@@ -78,7 +78,7 @@ describe.each(['redis', 'sqlite'] as const)('a storm of aborts on %s', (kind) =>
       const [target] = fleet.living();
       const aborted: Seen[] = [];
       const stages = new Map<Stage, number>(STAGES.map((stage) => [stage, 0]));
-      await atOnce(PARALLEL, count, async () => {
+      await closedLoop(times(count), PARALLEL, async () => {
         const team = random.oneOf(teams);
         const characters = lengths.get(team)!;
         lengths.set(team, characters + 1);

@@ -8,7 +8,7 @@ import { newKey } from '../../support/door/terms.ts';
 import { act } from '../../support/door/contracts.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import type { ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
-import { atOnce } from './at-once.ts';
+import { closedLoop, times } from '../faults/pace.ts';
 import { INSPECTABLE, inspect } from './inspected.ts';
 import type { Inspector } from './inspected.ts';
 import { startLoadedGateway } from './loaded-gateway.ts';
@@ -85,7 +85,7 @@ class Traffic {
 
   async round(count: number): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL });
-    await atOnce(PARALLEL, count, () => this.#one(agent, this.#sent++));
+    await closedLoop(times(count), PARALLEL, () => this.#one(agent, this.#sent++));
     agent.destroy();
     // The scripted engine keeps its requests.
     (this.#site.engine.requests as ScriptedRequest[]).length = 0;

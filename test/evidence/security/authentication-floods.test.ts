@@ -4,7 +4,7 @@ import { Agent } from 'node:http';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newKey } from '../../support/door/terms.ts';
-import { atOnce } from '../load/at-once.ts';
+import { closedLoop, times } from '../faults/pace.ts';
 import { startLoadedGateway } from '../load/loaded-gateway.ts';
 import type { LoadedGateway } from '../load/loaded-gateway.ts';
 import { countBy, openLoop, sendOne } from '../load/open-loop.ts';
@@ -22,7 +22,7 @@ describe.each(['redis', 'sqlite'] as const)('a gateway on %s', (store) => {
   async function flood(count: number, keyOf: (index: number) => string): Promise<Record<string, number>> {
     const agent = new Agent({ keepAlive: true });
     const sent: Sent[] = [];
-    await atOnce(30, count, async (index) => sent.push(await sendOne(agent, { port: site.port, key: keyOf(index) })));
+    await closedLoop(times(count), 30, async (index) => sent.push(await sendOne(agent, { port: site.port, key: keyOf(index) })));
     agent.destroy();
     return countBy(sent);
   }
