@@ -24,27 +24,29 @@ const key: KeyRecord = {
   lastUsedAtMs: undefined,
 };
 const [periodStartMs, periodEndMs] = [Date.parse('2026-11-01T00:00:00Z'), Date.parse('2026-12-01T00:00:00Z')];
+const usage = { team, periodStartMs, periodEndMs, characters: 81, allowanceUsed: 0, keys: [] };
+/** What both documents of a period say of it. */
+const PERIOD = {
+  plan: 'pro',
+  billing: 'quota',
+  period_start: '2026-11-01T00:00:00Z',
+  period_end: '2026-12-01T00:00:00Z',
+  character_limit: 100,
+  overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
+};
+const limitReached = (data: object): [string, object] => ['lingate.limit.reached', expect.objectContaining(data) as object];
 
 const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
   [
-    {
-      kind: 'quota_threshold',
-      percent: 80,
-      usage: { team, periodStartMs, periodEndMs, characters: 81, allowanceUsed: 0, keys: [{ ...key, characters: 81, requests: 3 }] },
-    },
+    { kind: 'quota_threshold', percent: 80, usage: { ...usage, keys: [{ ...key, characters: 81, requests: 3 }] } },
     'lingate.quota.threshold',
     {
+      ...PERIOD,
       percent: 80,
       team_id: TEAM_ID,
-      plan: 'pro',
-      billing: 'quota',
       requests_per_second: 1000,
-      period_start: '2026-11-01T00:00:00Z',
-      period_end: '2026-12-01T00:00:00Z',
       character_count: 81,
       test_character_count: 0,
-      character_limit: 100,
-      overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
       keys: [{ display: 'la_live_Ab3d', label: 'backend', mode: 'live', character_count: 81, request_count: 3, last_used_at: null }],
     },
   ],
@@ -54,22 +56,15 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
     { threshold_minor: 1000, balance_minor: 999, currency: 'EUR' },
   ],
   [
-    {
-      kind: 'limit_reached',
-      code: 'quota_exceeded',
-      keyId: key.keyId,
-      requiredCharacters: 20,
-      usage: { team, periodStartMs, periodEndMs, characters: 81, allowanceUsed: 0, keys: [] },
-    },
-    'lingate.limit.reached',
-    expect.objectContaining({
+    { kind: 'limit_reached', code: 'quota_exceeded', keyId: key.keyId, requiredCharacters: 20, usage },
+    ...limitReached({
       code: 'quota_exceeded',
       key_id: key.keyId,
       required_characters: 20,
       team_id: TEAM_ID,
       character_count: 81,
       character_limit: 100,
-    }) as object,
+    }),
   ],
   [
     {
@@ -77,39 +72,23 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
       code: 'quota_exceeded',
       testKeys: true,
       requiredCharacters: 20,
-      usage: {
-        team: { ...team, limits: { ...limits, testAllowance: 30 } },
-        periodStartMs,
-        periodEndMs,
-        characters: 81,
-        allowanceUsed: 20,
-        keys: [],
-      },
+      usage: { ...usage, team: { ...team, limits: { ...limits, testAllowance: 30 } }, allowanceUsed: 20 },
     },
-    'lingate.limit.reached',
-    expect.objectContaining({
+    ...limitReached({
       code: 'quota_exceeded',
       limit_of: 'test_keys',
       required_characters: 20,
       test_keys: { character_count: 20, character_limit: 30 },
-    }) as object,
+    }),
   ],
   [
     {
       kind: 'limit_reached',
       code: 'credit_exhausted',
       requiredMicro: toMicro(3) + 1,
-      usage: {
-        team: { ...team, limits: { ...limits, billing: 'credit' }, balanceMicro: toMicro(2) },
-        periodStartMs,
-        periodEndMs,
-        characters: 81,
-        allowanceUsed: 0,
-        keys: [],
-      },
+      usage: { ...usage, team: { ...team, limits: { ...limits, billing: 'credit' }, balanceMicro: toMicro(2) } },
     },
-    'lingate.limit.reached',
-    expect.objectContaining({ code: 'credit_exhausted', required_minor: 4, credit: { balance_minor: 2, currency: 'EUR' } }) as object,
+    ...limitReached({ code: 'credit_exhausted', required_minor: 4, credit: { balance_minor: 2, currency: 'EUR' } }),
   ],
   [
     {
@@ -129,17 +108,7 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
       },
     },
     'lingate.period.closed',
-    {
-      period_start: '2026-11-01T00:00:00Z',
-      period_end: '2026-12-01T00:00:00Z',
-      closed: true,
-      plan: 'pro',
-      billing: 'quota',
-      character_count: 90,
-      test_character_count: 3,
-      character_limit: 100,
-      overage: { character_count: 0, cost_minor: 0, cap_minor: 0, currency: 'EUR' },
-    },
+    { ...PERIOD, closed: true, character_count: 90, test_character_count: 3 },
   ],
   [
     { kind: 'usage_day', day: Date.parse('2026-11-21') / 86_400_000, characters: 12, requests: 2 },
@@ -153,32 +122,14 @@ const CASES: readonly [facts: EventFacts, type: string, data: object][] = [
   ],
   [{ kind: 'team_updated', team }, 'lingate.team.updated', expect.objectContaining({ team_id: TEAM_ID, characters: 100 }) as object],
   [{ kind: 'team_deleted' }, 'lingate.team.deleted', { team_id: TEAM_ID }],
-  [
-    { kind: 'document_done', documentId: 'a-document', keyId: key.keyId, format: 'docx', state: 'done', characters: 90 },
-    'lingate.document.done',
-    { team_id: TEAM_ID, key_id: key.keyId, document_id: 'a-document', format: 'docx', status: 'done', character_count: 90 },
-  ],
-  [
-    {
-      kind: 'document_done',
-      documentId: 'a-document',
-      keyId: key.keyId,
-      format: 'srt',
-      state: 'error',
-      code: 'key_revoked',
-      characters: 0,
-    },
-    'lingate.document.done',
-    {
-      team_id: TEAM_ID,
-      key_id: key.keyId,
-      document_id: 'a-document',
-      format: 'srt',
-      status: 'error',
-      code: 'key_revoked',
-      character_count: 0,
-    },
-  ],
+  ...(['done', 'error'] as const).map((state): [EventFacts, string, object] => {
+    const code = state === 'error' ? { code: 'key_revoked' } : {};
+    return [
+      { kind: 'document_done', documentId: 'a-document', keyId: key.keyId, format: 'docx', state, characters: 90, ...code },
+      'lingate.document.done',
+      { team_id: TEAM_ID, key_id: key.keyId, document_id: 'a-document', format: 'docx', status: state, character_count: 90, ...code },
+    ];
+  }),
   ...(['created', 'updated', 'revoked'] as const).map((what): [EventFacts, string, object] => [
     { kind: `key_${what}`, key },
     `lingate.key.${what}`,

@@ -71,21 +71,21 @@ const request = fc.record({
   leavesAfter: fc.option(fc.nat({ max: 5 }), { nil: undefined, freq: 4 }),
 });
 
-const limits = fc.record({
+const limitsOfBatches = fc.record({
   texts_max: fc.integer({ min: 2, max: 12 }),
   characters_max: fc.constantFrom(10, 40, 10_000),
   wait_ms: fc.constantFrom(0, 0, 0, 2),
 });
 
 const scene: fc.Arbitrary<Scene> = fc
-  .record({ drawn: fc.array(request, { minLength: 4, maxLength: 20 }), limits })
+  .record({ drawn: fc.array(request, { minLength: 4, maxLength: 20 }), limits: limitsOfBatches })
   .map(({ drawn, limits: chosen }) => ({
     limits: chosen,
-    requests: drawn.map(({ options: asked, texts, comesAfter, leavesAfter }, index) => ({
+    requests: drawn.map(({ options: chosenOptions, texts, comesAfter, leavesAfter }, index) => ({
       comesAfter,
       leavesAfter,
       work: {
-        options: asked,
+        options: chosenOptions,
         requestId: `request-${index}`,
         traceparent: undefined,
         // All texts are different and have their request's number.
@@ -99,15 +99,15 @@ const faults = fc.array(fc.constantFrom<CallFault[]>('none', 'none', 'none', 'st
 });
 
 /** Has everything that may affect a translation, sorted by name, because equal options may be in another order. */
-function translationOf(text: string, { options: asked }: EngineWork): string {
-  const byName = Object.entries(asked).toSorted(([one], [other]) => (one < other ? -1 : 1));
+function translationOf(text: string, { options: chosen }: EngineWork): string {
+  const byName = Object.entries(chosen).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([text, Object.fromEntries(byName)]);
 }
 
 /** The answer of an engine without faults. */
-function translationsOf(work: EngineWork): Translation[] {
-  return work.text.map((text) => ({
-    text: translationOf(text, work),
+function translationsOf(what: EngineWork): Translation[] {
+  return what.text.map((text) => ({
+    text: translationOf(text, what),
     // Not the same for all texts, as with a real engine.
     detectedSourceLanguage: text.length % 2 === 0 ? 'EN' : undefined,
   }));
@@ -121,11 +121,11 @@ class PlannedAdapter implements EngineProtocol {
     this.#faults = planned;
   }
 
-  async attempt(work: EngineWork): Promise<Attempt> {
-    const number = this.calls.push(work) - 1;
-    const fault = work.text.some((text) => text.endsWith(` ${POISON}`)) ? 'status' : (this.#faults[number] ?? 'none');
+  async attempt(what: EngineWork): Promise<Attempt> {
+    const number = this.calls.push(what) - 1;
+    const fault = what.text.some((text) => text.endsWith(` ${POISON}`)) ? 'status' : (this.#faults[number] ?? 'none');
     for (let turns = number % 3; turns > 0; turns--) await turn();
-    const translations = translationsOf(work);
+    const translations = translationsOf(what);
     switch (fault) {
       case 'none':
         return { kind: 'usable', translations };

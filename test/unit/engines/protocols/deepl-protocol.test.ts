@@ -1,27 +1,12 @@
 // The deepl adapter: it sends what the official client sends, splits what is too large, and recognizes the operator's quota.
 import * as deepl from 'deepl-node';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.ts';
-import type { EngineResult } from '../../../../src/ports/engine.ts';
-import { answer, startScriptedEngine, status } from '../../../../src/testing/scripted-engine.ts';
-import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
-import { asked, Caller, Opened, work } from '../engine-work.ts';
+import { describe, expect, test } from 'vitest';
+import { answer, status } from '../../../../src/testing/scripted-engine.ts';
+import type { ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
 import type { WorkParts } from '../engine-work.ts';
-import { askedOf, SECRET, SUBJECTS } from './subjects.ts';
+import { askedOf, SECRET, speaking } from './subjects.ts';
 
-const opened = new Opened();
-let scripted: ScriptedEngine;
-
-beforeAll(async () => {
-  scripted = opened.add(await startScriptedEngine({ right: SUBJECTS['deepl']!.right }));
-});
-afterEach(() => scripted.forget());
-afterAll(() => opened.close());
-
-function translate(parts: WorkParts): Promise<EngineResult> {
-  const engine = opened.engine([scripted.url], { protocol: deepLProtocol, options: { api_key: SECRET } });
-  return Promise.resolve(asked(engine, work({ sourceLang: 'EN', ...parts }), new Caller()));
-}
+const { scripted, translate } = await speaking('deepl', { api_key: SECRET }, { sourceLang: 'EN' });
 
 /** Forms and JSON as equal members: `text` repeats, lists are joined by commas, and codes are in upper or lower case. */
 function membersOf(request: ScriptedRequest): Readonly<Record<string, unknown>> {
@@ -97,11 +82,6 @@ describe('a request has', () => {
     await translate({ text: Array.from({ length: 20 }, () => 'x'.repeat(20_000)) });
     expect(scripted.requests).toHaveLength(2);
   });
-});
-
-test('456 is the operator’s own quota, and is reported as that', async () => {
-  scripted.always(status(456, `{"message":"Quota for ${SECRET} exceeded"}`));
-  expect(await translate({ text: ['Hello'] })).toEqual({ kind: 'unavailable', failures: ['engine_quota', 'engine_quota'] });
 });
 
 test('the detected language is passed on', async () => {

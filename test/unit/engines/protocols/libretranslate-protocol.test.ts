@@ -1,29 +1,10 @@
 // The libretranslate adapter in detail: what is sent, its codes, and what is used of an answer.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate-protocol.ts';
+import { describe, expect, test } from 'vitest';
 import { codeOfLibreTranslate, libreTranslateCode } from '../../../../src/engines/protocols/libretranslate-protocol.ts';
-import type { EngineResult } from '../../../../src/ports/engine.ts';
-import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import { asked, Caller, Opened, work } from '../engine-work.ts';
-import type { WorkParts } from '../engine-work.ts';
-import { SECRET, SUBJECTS } from './subjects.ts';
+import { answer } from '../../../../src/testing/scripted-engine.ts';
+import { SECRET, speaking, SUBJECTS } from './subjects.ts';
 
-const opened = new Opened();
-let scripted: ScriptedEngine;
-
-beforeAll(async () => {
-  scripted = opened.add(await startScriptedEngine({ right: SUBJECTS['libretranslate']!.right }));
-});
-afterEach(() => scripted.forget());
-afterAll(() => opened.close());
-
-function translate(parts: WorkParts, options: object = { codes: {} }, timeoutMs = 20_000): Promise<EngineResult> {
-  const engine = opened.engine([scripted.url], { protocol: libreTranslateProtocol, options, timeout_ms: timeoutMs });
-  return Promise.resolve(asked(engine, work(parts), new Caller()));
-}
-
-const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);
+const { scripted, translate, bodies } = await speaking('libretranslate', { codes: {} });
 
 test('texts of one language are sent in one call, with the key if there is one', async () => {
   await translate({ text: ['a', 'b'], sourceLang: 'EN', targetLang: 'DE' }, { codes: {}, api_key: SECRET });
@@ -59,7 +40,7 @@ test('an emoji as the answer means a wrong key, unless the text is an emoji', as
 test('calls that take too long together end at one deadline', async () => {
   scripted.always((request, response) => setTimeout(() => response.end(SUBJECTS['libretranslate']!.right(request)), 200));
   // Four at a time, five rounds of 200 ms, in a second.
-  const result = await translate({ text: Array.from({ length: 20 }, (_, i) => `a ${i}`) }, undefined, 1000);
+  const result = await translate({ text: Array.from({ length: 20 }, (_, i) => `a ${i}`) }, { codes: {} }, { timeout_ms: 1000 });
   expect(result).toMatchObject({ failures: ['timeout', 'timeout'] });
 });
 

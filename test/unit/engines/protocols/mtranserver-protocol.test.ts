@@ -1,29 +1,10 @@
 // The mtranserver adapter in detail: single texts, batches and detection, its codes, and what is used of an answer.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver-protocol.ts';
+import { expect, test } from 'vitest';
 import { codeOfMtranServer, mtranServerCode } from '../../../../src/engines/protocols/mtranserver-protocol.ts';
-import type { EngineResult } from '../../../../src/ports/engine.ts';
-import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import type { ScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import { asked, Caller, Opened, work } from '../engine-work.ts';
-import type { WorkParts } from '../engine-work.ts';
-import { SECRET, SUBJECTS } from './subjects.ts';
+import { answer } from '../../../../src/testing/scripted-engine.ts';
+import { SECRET, speaking, SUBJECTS } from './subjects.ts';
 
-const opened = new Opened();
-let scripted: ScriptedEngine;
-
-beforeAll(async () => {
-  scripted = opened.add(await startScriptedEngine({ right: SUBJECTS['mtranserver']!.right }));
-});
-afterEach(() => scripted.forget());
-afterAll(() => opened.close());
-
-function translate(parts: WorkParts, options: object = { token: SECRET }, timeoutMs = 20_000): Promise<EngineResult> {
-  const engine = opened.engine([scripted.url], { protocol: mtranServerProtocol, options, timeout_ms: timeoutMs });
-  return Promise.resolve(asked(engine, work(parts), new Caller()));
-}
-
-const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);
+const { scripted, translate, bodies } = await speaking('mtranserver', { token: SECRET });
 
 test('one text is sent alone, several as a batch, with the token', async () => {
   await translate({ text: ['a'], sourceLang: 'EN', format: 'html' });
@@ -48,7 +29,7 @@ test('the language of each text is detected first if none is given', async () =>
 
 test('detection and translation share one deadline', async () => {
   scripted.always((request, response) => setTimeout(() => response.end(SUBJECTS['mtranserver']!.right(request)), 600));
-  expect(await translate({ text: ['a'] }, undefined, 1000)).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
+  expect(await translate({ text: ['a'] }, {}, { timeout_ms: 1000 })).toEqual({ kind: 'unavailable', failures: ['timeout', 'timeout'] });
 });
 
 test.each([

@@ -1,30 +1,11 @@
 // The native protocol in detail: what is sent, and what is used of an answer.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TRANSLATION_OPTIONS } from '../../../../src/domain/translation-options.ts';
-import type { Balancer } from '../../../../src/engines/balancer.ts';
-import { answer, startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
-import type { ScriptedEngine, ScriptedRequest } from '../../../../src/testing/scripted-engine.ts';
-import { asked, Caller, engineOf, work } from '../engine-work.ts';
+import { answer } from '../../../../src/testing/scripted-engine.ts';
 import type { WorkParts } from '../engine-work.ts';
+import { speaking } from './subjects.ts';
 
-let scripted: ScriptedEngine;
-let engine: Balancer;
-
-beforeAll(async () => {
-  scripted = await startScriptedEngine();
-  engine = engineOf([scripted.url]);
-});
-
-afterAll(async () => {
-  await engine.close();
-  await scripted.close();
-});
-
-async function sent(parts: WorkParts): Promise<ScriptedRequest> {
-  scripted.forget();
-  expect((await asked(engine, work(parts), new Caller())).kind).toBe('usable');
-  return scripted.requests[0]!;
-}
+const { scripted, translate, sent } = await speaking('native');
 
 const SENT: Readonly<Record<string, readonly [value: unknown, json: string]>> = {
   sourceLang: ['EN', '"source_lang":"EN"'],
@@ -71,10 +52,7 @@ test.each([
   ['/a/b%20c', '/a/b%20c/translate'],
   ['/', '/translate'],
 ])('a replica under the path %s is called at %s', async (base, path) => {
-  scripted.forget();
-  const based = engineOf([scripted.url + base]);
-  await asked(based, work(), new Caller());
-  await based.close();
+  await translate({}, {}, { urls: [scripted.url + base] });
   expect(scripted.requests.map((request) => request.path)).toEqual([path]);
 });
 
@@ -88,14 +66,13 @@ test.each(['👨‍👩‍👧‍👦é e\u0301 \u{10ffff} \u2028 \u0000 "\\ \r\
   async (text) => {
     const request = await sent({ text: [text] });
     expect(JSON.parse(request.body)).toMatchObject({ text: [text] });
-    const result = await asked(engine, work({ text: [text] }), new Caller());
-    expect(result).toMatchObject({ translations: [{ text: `[DE] ${text}` }] });
+    expect(await translate({ text: [text] })).toMatchObject({ translations: [{ text: `[DE] ${text}` }] });
   },
 );
 
 test('the detected language is passed on as reported, and absent if none was', async () => {
   scripted.behave(answer('{"more":1,"translations":[{"text":"a","detected_source_language":"tlh","x":1},{"text":"b"}]}'));
-  expect(await asked(engine, work(), new Caller())).toEqual({
+  expect(await translate()).toEqual({
     kind: 'usable',
     translations: [
       { text: 'a', detectedSourceLanguage: 'tlh' },
@@ -108,11 +85,9 @@ test('the detected language is passed on as reported, and absent if none was', a
 
 test('an answer of exactly the limit is accepted, one byte more is not', async () => {
   const body = '{"translations":[{"text":"a"}]}';
-  const exact = engineOf([scripted.url], { response_bytes_max: body.length });
   scripted.behave(answer(body), answer(`${body} `), answer(body));
-  expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
-  expect(await asked(exact, work({ text: ['x'] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['too_large'] });
-  await exact.close();
+  for (const failures of [[], ['too_large']])
+    expect(await translate({ text: ['x'] }, {}, { response_bytes_max: body.length })).toMatchObject({ kind: 'usable', failures });
 });
 
 const UNSEEN = ['\u200b', '\ufeff', '\u2060\u200d', '\u0007', '\u{e0041}\u{e007f}', '\u3164', '\u202e \u2069', '\u3000', '\u0378'];
@@ -122,18 +97,18 @@ test.each(['', ' ', '\n\t', '\u00a0', ...UNSEEN, UNSEEN.join('')])(
   async (empty) => {
     const body = JSON.stringify({ translations: [{ text: empty }] });
     scripted.behave(answer(body), answer(body));
-    expect(await asked(engine, work({ text: ['é'] }), new Caller())).toEqual({
+    expect(await translate({ text: ['é'] })).toEqual({
       kind: 'unavailable',
       failures: ['wrong_shape', 'wrong_shape'],
     });
     scripted.behave(answer(body));
-    expect(await asked(engine, work({ text: ['— 1 😀'] }), new Caller())).toMatchObject({ kind: 'usable', failures: [] });
+    expect(await translate({ text: ['— 1 😀'] })).toMatchObject({ kind: 'usable', failures: [] });
   },
 );
 
 test.each(['Hall\\ud800o', '\\udc00', 'a\\ude00\\ud83d'])('a lone surrogate (%s) is unusable, whatever the text', async (escaped) => {
   for (const text of ['Hello', '1']) {
     scripted.behave(answer(`{"translations":[{"text":"${escaped}"}]}`), answer('{"translations":[{"text":"\\ud83d\\ude00"}]}'));
-    expect(await asked(engine, work({ text: [text] }), new Caller())).toMatchObject({ kind: 'usable', failures: ['wrong_shape'] });
+    expect(await translate({ text: [text] })).toMatchObject({ kind: 'usable', failures: ['wrong_shape'] });
   }
 });

@@ -1,12 +1,18 @@
 // Each protocol that comes with the gateway, with a scripted engine that speaks it as documented.
 import { scriptedTranslation } from 'lingate/testing';
 import type { ProtocolSubject, ScriptedRequest } from 'lingate/testing';
+import { afterAll, afterEach, expect } from 'vitest';
 import { apertiumProtocol } from '../../../../src/engines/protocols/apertium-protocol.ts';
 import { deepLProtocol } from '../../../../src/engines/protocols/deepl-protocol.ts';
 import { libreTranslateProtocol } from '../../../../src/engines/protocols/libretranslate-protocol.ts';
 import { mtranServerProtocol } from '../../../../src/engines/protocols/mtranserver-protocol.ts';
 import { nativeProtocol } from '../../../../src/engines/protocols/native-protocol.ts';
 import { openAiProtocol } from '../../../../src/engines/protocols/openai-protocol.ts';
+import type { Balancer, EngineOptions } from '../../../../src/engines/balancer.ts';
+import type { EngineResult } from '../../../../src/ports/engine.ts';
+import { startScriptedEngine } from '../../../../src/testing/scripted-engine.ts';
+import { asked, Opened, work } from '../engine-work.ts';
+import type { WorkParts } from '../engine-work.ts';
 
 export const SECRET = 'a-secret-of-the-operator';
 
@@ -23,7 +29,7 @@ export function askedOf({ body }: ScriptedRequest): Asked {
   return JSON.parse(body) as Asked;
 }
 
-function translate(text: string): string {
+function translated(text: string): string {
   return scriptedTranslation(text, 'DE');
 }
 
@@ -32,7 +38,7 @@ function deepLShape(translations: readonly unknown[]): string {
 }
 
 const deepLTexts = (request: ScriptedRequest): { text: string; detected_source_language: string }[] =>
-  askedOf(request).text.map((text) => ({ detected_source_language: 'EN', text: translate(text) }));
+  askedOf(request).text.map((text) => ({ detected_source_language: 'EN', text: translated(text) }));
 
 const deepLWrong: ProtocolSubject['wrong'] = {
   'one translation too few': (request) => deepLShape(deepLTexts(request).slice(1)),
@@ -66,14 +72,14 @@ const apertiumShape = (translatedText: unknown, responseStatus = 200): string =>
   JSON.stringify({ responseData: { translatedText }, responseStatus });
 const apertiumText = ({ body }: ScriptedRequest): string => new URLSearchParams(body).get('q')!;
 
-const libreTexts = (request: ScriptedRequest): readonly string[] => [askedOf(request).q].flat().map(translate);
+const libreTexts = (request: ScriptedRequest): readonly string[] => [askedOf(request).q].flat().map(translated);
 const libreShape = (translatedText: unknown): string => JSON.stringify({ translatedText });
 
 const mtranShape = (request: ScriptedRequest, results: readonly unknown[]): string =>
   request.path === '/translate/batch' ? JSON.stringify({ results }) : JSON.stringify({ result: results[0] });
 const mtranTexts = (request: ScriptedRequest): string[] => {
   const { text, texts = [text as unknown as string] } = askedOf(request);
-  return texts.map(translate);
+  return texts.map(translated);
 };
 
 /** The texts of a chat request by their keys. */
@@ -87,7 +93,7 @@ export function completion(content: unknown, finish_reason = 'stop', usage: unkn
 }
 
 export function openAiRight(request: ScriptedRequest): Record<string, string> {
-  return Object.fromEntries(Object.entries(openAiTexts(request)).map(([key, text]) => [key, translate(text)]));
+  return Object.fromEntries(Object.entries(openAiTexts(request)).map(([key, text]) => [key, translated(text)]));
 }
 
 const openAiWrong: ProtocolSubject['wrong'] = {
@@ -117,10 +123,12 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
     protocol: apertiumProtocol,
     right(request) {
       if (request.path === '/listPairs') return apertiumPairs;
-      return request.path === '/identifyLang' ? '{"eng":0.9}' : apertiumShape(translate(apertiumText(request)));
+      return request.path === '/identifyLang' ? '{"eng":0.9}' : apertiumShape(translated(apertiumText(request)));
     },
     wrong: {
-      'an error inside': (request) => apertiumShape(translate(apertiumText(request)), 500),
+      'an error inside': (request) => apertiumShape(translated(apertiumText(request)), 500),
+      'no status inside': (request) => JSON.stringify({ responseData: { translatedText: translated(apertiumText(request)) } }),
+      'no data': () => '{"responseData":null,"responseStatus":200}',
       'a text that is not a string': () => apertiumShape(null),
       'an empty translation': () => apertiumShape(' '),
     },
@@ -180,3 +188,25 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
     },
   },
 };
+
+/** For a test file: an engine that speaks the protocol as documented and forgets after each test, and requests to it. */
+export async function speaking(name: string, usual: object = {}, usually: WorkParts = {}) {
+  const { protocol, right } = SUBJECTS[name]!;
+  const opened = new Opened();
+  const scripted = opened.add(await startScriptedEngine({ right }));
+  afterEach(() => scripted.forget());
+  afterAll(() => opened.close());
+
+  const engine = (options = usual, more: Partial<EngineOptions> = {}): Balancer =>
+    opened.engine([scripted.url], { protocol, options, timeout_ms: 20_000, ...more });
+  const translate = (parts: WorkParts = {}, options = usual, more: Partial<EngineOptions> = {}): Promise<EngineResult> =>
+    asked(engine(options, more), work({ ...usually, ...parts }));
+  /** The first request of a translation. */
+  const sent = async (parts: WorkParts, options = usual): Promise<ScriptedRequest> => {
+    scripted.forget();
+    expect((await translate(parts, options)).kind).toBe('usable');
+    return scripted.requests[0]!;
+  };
+  const bodies = (): unknown[] => scripted.requests.map(({ path, body }) => [path, JSON.parse(body) as unknown]);
+  return { scripted, engine, translate, sent, bodies };
+}
