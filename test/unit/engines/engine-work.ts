@@ -32,19 +32,6 @@ export class Caller implements Cancellation {
   }
 }
 
-/** An engine with enough room and time for a healthy test; a test of limits sets its own. */
-export function engineOf(urls: readonly string[], options: Partial<EngineOptions> = {}): Balancer {
-  return new Balancer({
-    protocol: nativeProtocol,
-    urls,
-    timeout_ms: 5000,
-    response_bytes_max: 1 << 20,
-    connections_max: 8,
-    queue_max: 8,
-    ...options,
-  });
-}
-
 /** What a test file opens, closed in reverse order: an engine before what it is connected to, or closing would look like a fault. */
 export class Opened {
   readonly #open: { close(): Promise<void> }[] = [];
@@ -58,8 +45,10 @@ export class Opened {
     return this.add(await startScriptedEngine(options));
   }
 
+  /** An engine with enough room and time for a healthy test; a test of limits sets its own. */
   engine(urls: readonly string[], options: Partial<EngineOptions> = {}): Balancer {
-    return this.add(engineOf(urls, options));
+    const limits = { timeout_ms: 5000, response_bytes_max: 1 << 20, connections_max: 8, queue_max: 8 };
+    return this.add(new Balancer({ protocol: nativeProtocol, urls, ...limits, ...options }));
   }
 
   async close(): Promise<void> {
