@@ -34,7 +34,7 @@ const PLANS = {
 const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], plans: PLANS };
 
 onOneGateway({ config: CONFIG }, (setting) => {
-  const { call, answered, all, audits: auditLines } = adminClient(setting, TOKEN);
+  const { call, answered, listed, audits: auditLines } = adminClient(setting, TOKEN);
   const makeTeam = (name = 'Acme', plan = 'pro', more: Json = {}) =>
     answered('createTeam', call('POST', '/teams', { body: { name, plan, ...more } }));
 
@@ -56,7 +56,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
     const mark = randomBytes(6).toString('hex');
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push(String((await makeTeam(`Page ${mark} ${i}`))['team_id']));
-    const seen = await all('listTeams', `/teams?q=${mark.toUpperCase()}&limit=2`, 'teams');
+    const seen = await listed('listTeams', `/teams?q=${mark.toUpperCase()}&limit=2`, 'teams');
     expect(seen.map((team) => team['team_id'])).toEqual(made);
   });
 

@@ -4,25 +4,26 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import { answered } from '../../src/index.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { CONSOLE_URL, OidcVisitor } from '../support/oidc-visitor.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 import type { ScriptedProvider } from '../support/scripted-provider.ts';
-import { storePlace } from '../support/store-place.ts';
+import { startedUntil } from '../support/started.ts';
 import type { StorePlace } from '../support/store-place.ts';
 
 const ADA = { sub: '248289761001', email: 'ada@example.com', groups: ['staff', 'lingate-admins'] };
 
 describe('two gateways on one store', () => {
+  const started = startedUntil(afterAll);
   let place: StorePlace;
   let provider: ScriptedProvider;
   let gateways: TestGateway[];
   let open: (store: string) => Promise<TestGateway>;
 
   beforeAll(async () => {
-    place = await storePlace('redis');
+    place = await started.place('redis');
     provider = await startScriptedProvider();
+    started.closes(() => provider.stop());
     const oidc = {
       issuer: provider.issuer,
       client_id: provider.clientId,
@@ -30,19 +31,26 @@ describe('two gateways on one store', () => {
       roles: { manage: ['lingate-admins'], read: ['sales', 'staff'] },
     };
     const admin = { token: randomBytes(24).toString('hex'), console_url: CONSOLE_URL, oidc };
-    open = (store) => startGateway({ listener: 'node', store, engineUrls: ['http://127.0.0.1:9'], config: { admin } });
+    open = (store) => started.gateway({ listener: 'node', store, engineUrls: ['http://127.0.0.1:9'], config: { admin } });
     gateways = [await open(place.url), await open(place.url)];
-  });
-
-  afterAll(async () => {
-    for (const gateway of gateways) await gateway.stop();
-    await provider.stop();
-    await place.remove();
   });
 
   const visitor = (gateway = gateways[0]!): OidcVisitor => new OidcVisitor(gateway.opsPort);
   const audited = async (): Promise<readonly AuditEntry[]> =>
     answered(await gateways[0]!.store.audit.page({ teamId: undefined, after: undefined, sinceMs: undefined, limit: 3 }));
+
+  /** What the provider answers to an attempt at one gateway, with a browser that can bring it to either. */
+  const approvedOnOne = async () => {
+    const [one, other] = [visitor(), visitor(gateways[1])];
+    const query = provider.approve(await one.begin(), ADA);
+    for (const [name, value] of one.cookies) other.cookies.set(name, value);
+    return { one, other, query };
+  };
+  /** Somebody of whom the provider says this. */
+  const person = async (claims: object) => {
+    const browser = visitor();
+    return { browser, answer: await browser.comeBack(provider.approve(await browser.begin(), { ...ADA, ...claims })) };
+  };
 
   test('the sign-in page offers both ways, and the browser is sent to the provider with PKCE, state and nonce', async () => {
     const browser = visitor();
@@ -65,9 +73,7 @@ describe('two gateways on one store', () => {
   });
 
   test('the answer may come to another gateway; its page leads on, with a cookie that no other site sends', async () => {
-    const [one, other] = gateways.map((gateway) => visitor(gateway)) as [OidcVisitor, OidcVisitor];
-    const query = provider.approve(await one.begin(), ADA);
-    for (const [name, value] of one.cookies) other.cookies.set(name, value);
+    const { other, query } = await approvedOnOne();
     const back = await other.comeBack(query);
     expect([back.status, back.header('location'), back.header('referrer-policy')]).toEqual([200, undefined, 'no-referrer']);
     expect(back.body).toContain('<meta http-equiv="refresh" content="0; url=/console" />');
@@ -87,9 +93,7 @@ describe('two gateways on one store', () => {
   });
 
   test('an answer that has come to one gateway counts no more at the other', async () => {
-    const [one, other] = gateways.map((gateway) => visitor(gateway)) as [OidcVisitor, OidcVisitor];
-    const query = provider.approve(await one.begin(), ADA);
-    for (const [name, value] of one.cookies) other.cookies.set(name, value);
+    const { one, other, query } = await approvedOnOne();
     expect((await one.comeBack(query)).status).toBe(200);
     const again = await other.comeBack(query);
     expect([again.status, again.body.includes('<code>used_before</code>')]).toEqual([400, true]);
@@ -100,8 +104,7 @@ describe('two gateways on one store', () => {
     ['of a group that may read sees no forms for changes', ['sales'], 'read'],
     ['whose single group is not a list is in it', 'sales', 'read'],
   ])('a person %s', async (_what, groups, role) => {
-    const browser = visitor();
-    const answer = await browser.comeBack(provider.approve(await browser.begin(), { ...ADA, groups }));
+    const { browser, answer } = await person({ groups });
     expect(answer.status).toBe(200);
     expect((await browser.get('/console/teams')).body.includes('/console/teams/new')).toBe(role === 'manage');
     expect((await audited())[0]!.after).toMatchObject({ role });
@@ -111,8 +114,7 @@ describe('two gateways on one store', () => {
     ['in none of the groups', { groups: ['guests'] }, 'no_group', 'knows you as <strong>ada@example.com</strong>'],
     ['of whom no groups are said', { groups: undefined }, 'no_claim', 'did not say in which groups you are'],
   ])('a person %s is refused, by name if it is known', async (_what, claims, refused, words) => {
-    const browser = visitor();
-    const answer = await browser.comeBack(provider.approve(await browser.begin(), { ...ADA, ...claims }));
+    const { browser, answer } = await person(claims);
     expect([answer.status, answer.body.includes(words)]).toEqual([403, true]);
     expect(answer.body).toContain(`<code>${refused}</code>`);
     expect(browser.cookies.size).toBe(0);
@@ -126,14 +128,12 @@ describe('two gateways on one store', () => {
     ['with a name that is none, too', { email: 'ada\u202e@example.com' }, ADA.sub],
     ['with the name of a token’s operator is not mistaken for it', { email: 'Admin' }, 'oidc:Admin'],
   ])('a person %s', async (_what, claims, name) => {
-    const browser = visitor();
-    expect((await browser.comeBack(provider.approve(await browser.begin(), { ...ADA, ...claims }))).status).toBe(200);
+    expect((await person(claims)).answer.status).toBe(200);
     expect((await audited())[0]).toMatchObject({ actor: `console:${name}@127.0.0.1`, action: 'sign_in', after: { subject: ADA.sub } });
   });
 
   test('signing out ends the session here, leads to the provider’s page, and is in the audit', async () => {
-    const browser = visitor();
-    await browser.comeBack(provider.approve(await browser.begin(), ADA));
+    const { browser } = await person({});
     const kept = browser.cookies.get('lingate_console')!;
     const answer = await browser.signOut();
     const [, written] = /content="0; url=([^"]+)"/.exec(answer.body)!;
@@ -168,11 +168,9 @@ describe('two gateways on one store', () => {
 
   test('a key that the provider has just begun to use is known, and one that it has withdrawn counts no more', async () => {
     const signedBefore = provider.rotateKeys();
-    const browser = visitor();
-    expect((await browser.comeBack(provider.approve(await browser.begin(), ADA))).status).toBe(200);
+    expect((await person({})).answer.status).toBe(200);
     provider.lies({ token: signedBefore });
-    const other = visitor();
-    expect((await other.comeBack(provider.approve(await other.begin(), ADA))).status).toBe(400);
+    expect((await person({})).answer.status).toBe(400);
     provider.lies({});
   });
 });

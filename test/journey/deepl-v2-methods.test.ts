@@ -1,11 +1,9 @@
 // Every method of DeepL's own client for Node: those that this service offers work, the others end in the client's own errors.
 import * as deepl from 'deepl-node';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { oneTeam, onOneGateway } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
+import { written } from '../support/written-file.ts';
 
 const ENTRIES = new deepl.GlossaryEntries({ entries: { Hello: 'Servus' } });
 const DICTIONARY = { sourceLangCode: 'en', targetLangCode: 'de', entries: ENTRIES } as const;
@@ -61,13 +59,6 @@ test('every method of the client is offered, or of a feature that is not', () =>
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, (setting) => {
   const team = oneTeam(setting, { ...QUOTA_PLAN, max_glossaries: 1000, requests_per_second: 10_000 });
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lingate-methods-'));
-    await writeFile(join(folder, 'a.txt'), 'Hello');
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const client = (key: string): deepl.DeepLClient =>
     new deepl.DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}`, maxRetries: 0 });
@@ -85,7 +76,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
 
   test.each<[string, Call]>([
     ['rephraseText', (own) => own.rephraseText('a', 'de')],
-    ['uploadDocument', (own) => own.uploadDocument(join(folder, 'a.txt'), null, 'de')],
+    ['uploadDocument', (own) => own.uploadDocument(written('Hello', 'a.txt'), null, 'de')],
     ['getAllStyleRules', (own) => own.getAllStyleRules()],
     ['listTranslationMemories', (own) => own.listTranslationMemories()],
   ])('%s is a DeepLError', async (_name, call) => {

@@ -2,14 +2,11 @@
 import { DeepLClient } from 'deepl-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { startScriptedEngine } from '../../src/testing.ts';
 import { answered } from '../../src/index.ts';
-import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
-import { storePlace } from '../support/store-place.ts';
-import type { StorePlace } from '../support/store-place.ts';
+import { startedUntil } from '../support/started.ts';
 import { SUBJECTS } from '../unit/engines/protocols/subjects.ts';
 
 const STYLE = {
@@ -21,18 +18,15 @@ const STYLE = {
 const FORM = 'application/x-www-form-urlencoded';
 
 describe('a gateway with three engines', () => {
-  let place: StorePlace;
+  const started = startedUntil(afterAll);
   let engines: Readonly<Record<'deepl' | 'openai' | 'native', ScriptedEngine>>;
   let gateway: TestGateway;
   let team: TestTeam;
 
   beforeAll(async () => {
-    place = await storePlace('sqlite');
-    const started = (name: string) => startScriptedEngine({ right: SUBJECTS[name]!.right });
-    engines = { deepl: await started('deepl'), openai: await started('openai'), native: await startScriptedEngine() };
-    gateway = await startGateway({
-      store: place.url,
-      engineUrls: [],
+    const engineOf = (name: string) => started.engine({ right: SUBJECTS[name]!.right });
+    engines = { deepl: await engineOf('deepl'), openai: await engineOf('openai'), native: await started.engine() };
+    gateway = await started.gateway({
       config: {
         engines: {
           native: { urls: [engines.native.url] },
@@ -51,11 +45,6 @@ describe('a gateway with three engines', () => {
   });
   beforeEach(() => {
     for (const engine of Object.values(engines)) engine.forget();
-  });
-  afterAll(async () => {
-    await gateway.stop();
-    for (const engine of Object.values(engines)) await engine.close();
-    await place.remove();
   });
 
   const post = (body: unknown, type = 'application/json'): Promise<HttpResponse> =>

@@ -1,44 +1,28 @@
 // The options of `lingate/plugins/libretranslate`: key in the body, CORS, bare language codes, and engines with fewer features.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startScriptedEngine } from '../../src/testing.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
-import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
+import { startedUntil } from '../support/started.ts';
 
+const started = startedUntil(afterEach);
+const lasting = startedUntil(afterAll);
 let engine: ScriptedEngine;
-let folder: string;
-let gateway: TestGateway | undefined;
+let gateway: TestGateway;
 
 beforeAll(async () => {
-  engine = await startScriptedEngine();
-  folder = await mkdtemp(join(tmpdir(), 'lingate-options-'));
-});
-
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
+  engine = await lasting.engine();
 });
 
 async function start(options: object, config: object = {}): Promise<TestGateway> {
   const plugins = [{ module: 'lingate/plugins/libretranslate', options }];
-  const store = `sqlite:${folder}/lingate.db`;
-  gateway = await startGateway({ store, engineUrls: [engine.url], config: { plugins, ...config } });
-  return gateway;
+  return (gateway = await started.gateway({ engineUrls: [engine.url], config: { plugins, ...config } }));
 }
 
 function post(path: string, body: object, headers: Readonly<Record<string, string>> = {}, method = 'POST'): Promise<HttpResponse> {
   return request({
-    port: gateway!.port,
+    port: gateway.port,
     method,
     path,
     headers: { 'content-type': 'application/json', ...headers },
@@ -55,7 +39,7 @@ test('without api_key_in_body a key in the body is ignored, and the error does n
   expect((await post('/translate', HELLO, { authorization: `Bearer ${key}` })).status).toBe(200);
   // A body that cannot be parsed has no key in it either.
   const unread = await request({
-    port: gateway!.port,
+    port: gateway.port,
     method: 'POST',
     path: '/translate',
     headers: { 'content-type': 'text/plain' },
@@ -79,11 +63,10 @@ test('with api_key_in_query a key is accepted there, after headers and before th
   expect(noKey.json()).toEqual({
     error: 'No API key was sent. Send it as api_key, or as ?api_key=<key>, or as "Authorization: Bearer <key>".',
   });
-  const log = (): string => gateway!.logLines.join('');
+  const log = (): string => gateway.logLines.join('');
   // Request lines are written in batches.
   await expect.poll(log).toContain('POST /translate');
   expect(log()).not.toContain(key.slice(8));
-  await gateway!.stop();
   const { key: other } = await (await start({ api_key_in_query: true, api_key_in_body: false })).team();
   expect([await send(`/translate?api_key=${other}`), await send('/translate', {}, { ...HELLO, api_key: other })]).toEqual([200, 403]);
 });
@@ -116,7 +99,6 @@ test('what the engine cannot do is refused and named: html, and language detecti
   const { key } = await (await start({}, { engine: { protocol: 'apertium' } })).team();
   const html = await post('/translate', { ...HELLO, format: 'html', api_key: key });
   expect([html.status, html.json()]).toEqual([400, { error: 'html format is not supported by the engine of this service: send text' }]);
-  await gateway!.stop();
   const { key: other } = await (await start({}, { engine: { protocol: 'openai', options: { model: 'm' } } })).team();
   const detection = await post('/detect', { q: 'Hello', api_key: other });
   expect([detection.status, detection.json()]).toEqual([

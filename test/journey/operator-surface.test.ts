@@ -4,21 +4,19 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answered as stored } from '../../src/index.ts';
-import { startScriptedEngine } from '../../src/testing.ts';
-import type { ScriptedEngine } from '../../src/testing.ts';
 import { commandsOf, CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
-import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../support/gateway.ts';
+import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
-import { inProcess, temporaryFolder } from '../support/lingate-command.ts';
+import { inProcess } from '../support/lingate-command.ts';
 import { request } from '../support/raw-http.ts';
+import { startedUntil } from '../support/started.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const NOBODY = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
-const folder = temporaryFolder();
-const store = `sqlite:${folder.path}/lingate.db`;
-let engine: ScriptedEngine;
+const started = startedUntil(afterAll);
+const store = `sqlite:${started.folder}/lingate.db`;
 let gateway: TestGateway;
 let team: TestTeam;
 let prepaid: TestTeam;
@@ -26,14 +24,14 @@ let glossaryId = '';
 let file = '';
 
 beforeAll(async () => {
-  engine = await startScriptedEngine();
+  const engine = await started.engine();
   const config = {
     admin: { token: TOKEN },
     documents: { secret: 'a secret of the tests that is long enough' },
     plans: { test: { ...QUOTA_PLAN, limits: [{ per: 'month', requests: 600, characters: 9000 }] }, prepaid: CREDIT_PLAN },
   };
-  gateway = await startGateway({ listener: 'node', store, engineUrls: [engine.url], config });
-  file = `${folder.path}/lingate.json`;
+  gateway = await started.gateway({ listener: 'node', store, engineUrls: [engine.url], config });
+  file = `${started.folder}/lingate.json`;
   writeFileSync(file, JSON.stringify({ ...config, store, ops: `127.0.0.1:${gateway.opsPort}` }));
   [team, prepaid] = [await gateway.team(), await gateway.team(CREDIT_PLAN, 5000)];
   const scopes = ['translate:text', 'translate:document', 'glossaries:write'];
@@ -63,12 +61,6 @@ beforeAll(async () => {
   ]) {
     expect((await command(words)).stderr).toBe('');
   }
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await engine.close();
-  folder.remove();
 });
 
 const command = (words: readonly string[]) => inProcess([...words, '--config', file]);

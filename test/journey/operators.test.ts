@@ -19,7 +19,7 @@ const TOKENS = [
 const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
 onOneGateway({ config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS } }, (setting) => {
-  const { call, answered, all } = adminClient(setting, TOKEN);
+  const { call, answered, listed } = adminClient(setting, TOKEN);
   const fileWith = writtenOnce();
   const cli = async (...args: readonly string[]): Promise<Json> => {
     const where = ['--config', fileWith(JSON.stringify({ plans: PLANS })), '--store', setting.url];
@@ -197,7 +197,7 @@ onOneGateway({ config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS }
   test('pages of the audit log follow each other, and an invalid cursor, team or limit is refused', async () => {
     const teamId = await makeTeam();
     for (let i = 0; i < 4; i++) await answered('updateTeam', call('PATCH', `/teams/${teamId}`, { body: { name: `Name ${i}` } }));
-    const seen = await all('listAudit', `/audit?team=${teamId}&limit=2`, 'entries');
+    const seen = await listed('listAudit', `/audit?team=${teamId}&limit=2`, 'entries');
     expect(seen).toEqual(await auditOf(teamId));
     expect(seen.length).toBe(5);
     for (const query of ['cursor=1', `cursor=${UNKNOWN}`, 'team=nobody', 'limit=0', 'since=2026-01-01']) {

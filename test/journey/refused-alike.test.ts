@@ -4,11 +4,10 @@ import { limitsOf } from '../support/door/terms.ts';
 import { answered } from '../../src/index.ts';
 import { AZURE, DEEPL, FACADES, FRONTS, GOOGLE, LIBRETRANSLATE, V1 } from '../support/fronts.ts';
 import type { Front, FrontRequest } from '../support/fronts.ts';
-import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
-import { storePlace } from '../support/store-place.ts';
-import type { StorePlace } from '../support/store-place.ts';
+import { startedUntil } from '../support/started.ts';
 
 /** Nobody listens there: every request is refused before an engine would be called. */
 const NOWHERE = ['http://127.0.0.1:9'];
@@ -83,23 +82,17 @@ const DETECTIONS: readonly (readonly [front: Front, path: string])[] = [
 describe('refused in the same words', () => {
   const gateways = {} as Record<Setup, TestGateway>;
   const keys = {} as Record<Setup, string>;
-  const places: StorePlace[] = [];
+  const started = startedUntil(afterAll);
 
   beforeAll(async () => {
     for (const name of Object.keys(SETUPS) as Setup[]) {
       const plans = { limited: QUOTA_PLAN };
-      const place = await storePlace('sqlite');
-      places.push(place);
-      const gateway = await startGateway({ store: place.url, engineUrls: [], config: { plugins: FACADES, plans, ...SETUPS[name] } });
+      const gateway = await started.gateway({ config: { plugins: FACADES, plans, ...SETUPS[name] } });
       gateways[name] = gateway;
       const { teamId, key } = await gateway.team();
       answered(await gateway.store.teams.updateTeam(teamId, { plan: { name: 'limited', limits: limitsOf(QUOTA_PLAN) } }));
       keys[name] = key;
     }
-  });
-  afterAll(async () => {
-    for (const gateway of Object.values(gateways)) await gateway.stop();
-    for (const place of places) await place.remove();
   });
 
   /** Without what differs between two requests: ids, ports. */

@@ -2,28 +2,21 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { inProcess, lingate, parsed } from '../support/lingate-command.ts';
 import type { Ended } from '../support/lingate-command.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import type { GatewayProcess } from '../support/gateway-process.ts';
 import { builtInProtocols } from '../support/door/tables.ts';
-import { startScriptedEngine } from '../../src/testing.ts';
+import { startedUntil } from '../support/started.ts';
 import { outputOf, startProgram } from '../support/start-program.ts';
 
 const FREE = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lingate-serve-'));
-});
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const started = startedUntil(afterEach);
 
 describe('demo', () => {
   /** The line to paste, as soon as it is printed. */
@@ -42,7 +35,7 @@ describe('demo', () => {
     (await new ConsoleVisitor(Number(new URL(opsUrl).port)).signIn(token)).status;
 
   test('prints its addresses, a token with which its console can be used, and a curl line that translates; after a kill, team, key and usage are kept; problems link to its pages', async () => {
-    const first = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
+    const first = await startGatewayProcess({ args: ['demo', ...FREE], cwd: started.folder });
     const line = await curlOf(first);
     expect(first.output()).toContain(`API      ${first.url}`);
     expect(first.output()).toContain(`console  ${first.opsUrl}/console`);
@@ -51,12 +44,12 @@ describe('demo', () => {
       translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }],
       billed_characters: 13,
     });
-    const keptBefore = JSON.parse(await readFile(join(folder, 'data/demo.json'), 'utf8')) as {
+    const keptBefore = JSON.parse(await readFile(join(started.folder, 'data/demo.json'), 'utf8')) as {
       team_id: string;
       key: string;
       console_token: string;
     };
-    expect((await stat(join(folder, 'data/demo.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(started.folder, 'data/demo.json'))).mode & 0o777).toBe(0o600);
     expect(line).toContain(keptBefore.key);
     expect(first.output()).toContain(`token    ${keptBefore.console_token}\n`);
     expect(await signedIn(first, keptBefore.console_token)).toBe(303);
@@ -64,7 +57,7 @@ describe('demo', () => {
     await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 13 });
     expect(await first.end('SIGKILL')).toBe('SIGKILL');
 
-    const second = await startGatewayProcess({ args: ['demo', ...FREE], cwd: folder });
+    const second = await startGatewayProcess({ args: ['demo', ...FREE], cwd: started.folder });
     expect((await curlOf(second)).split(' -d ')[0]).toContain(keptBefore.key);
     await outputOf('sh', ['-c', await curlOf(second)], { uses: ['curl'] });
     await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 26 });
@@ -81,7 +74,7 @@ describe('demo', () => {
 
   // npm passes a signal to its child; a shell in between would end and leave the gateway behind with its ports.
   test('started by npm, it stops when npm is signalled', async () => {
-    const args = ['run', '--silent', 'lingate', '--', 'serve', '--store', `sqlite:${folder}/npm.db`, ...FREE];
+    const args = ['run', '--silent', 'lingate', '--', 'serve', '--store', `sqlite:${started.folder}/npm.db`, ...FREE];
     const npm = await startProgram('npm', args, { ready: /"msg":"lingate is ready/ });
     let output = '';
     npm.child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -92,7 +85,7 @@ describe('demo', () => {
   });
 
   async function usage(team: string): Promise<unknown> {
-    return parsed(await inProcess(['usage', team, '--store', `sqlite:${folder}/data/lingate.db`, '--json']));
+    return parsed(await inProcess(['usage', team, '--store', `sqlite:${started.folder}/data/lingate.db`, '--json']));
   }
 });
 
@@ -121,7 +114,7 @@ describe('a gateway that cannot start says so in one clear line', () => {
   }
 
   test('a wrong configuration lists every error at once with path, value and reason', async () => {
-    const file = join(folder, 'bad.yaml');
+    const file = join(started.folder, 'bad.yaml');
     await writeFile(file, 'listen: 5\nplans: { free: { billing: quota, requests_per_second: 0 } }\nlimit: {}\n');
     const { status, stderr } = await inProcess(['serve', '--config', file]);
     expect(status).toBe(1);
@@ -130,7 +123,7 @@ describe('a gateway that cannot start says so in one clear line', () => {
     for (const path of ['listen', 'plans.free.requests_per_second', 'limit']) expect(lines.some((line) => line.includes(path))).toBe(true);
   });
 
-  const byProcess = (args: readonly string[]): Promise<Ended> => lingate(args, { cwd: folder });
+  const byProcess = (args: readonly string[]): Promise<Ended> => lingate(args, { cwd: started.folder });
 
   // The public port is the last thing that is opened, so by a process: nothing may keep it running.
   test.each([
@@ -143,7 +136,7 @@ describe('a gateway that cannot start says so in one clear line', () => {
     const { port } = other.address() as AddressInfo;
     const address = `127.0.0.1:${port}`;
     const args = flag === '--listen' ? ['--listen', address, '--ops', '127.0.0.1:0'] : ['--listen', '127.0.0.1:0', '--ops', address];
-    const { status, stderr } = await run([command, ...args, '--store', `sqlite:${folder}/x.db`]);
+    const { status, stderr } = await run([command, ...args, '--store', `sqlite:${started.folder}/x.db`]);
     other.close();
     expect(status).toBe(1);
     expect(stderr).toMatch(/^(?:lingate demo: made a new database, [^\n]+\n)?lingate (?:serve|demo): [^\n]*in use[^\n]*\n$/);
@@ -154,10 +147,10 @@ describe('a gateway that cannot start says so in one clear line', () => {
 describe('serve stops', () => {
   // Both listeners, and what else may be open: evidence/drain.
   test('on SIGTERM it finishes a request in flight, charges it, and exits with 0', async () => {
-    const engine = await startScriptedEngine();
-    const store = `sqlite:${folder}/lingate.db`;
+    const engine = await started.engine();
+    const store = `sqlite:${started.folder}/lingate.db`;
     const args = ['serve', ...FREE, '--store', store, '--engine-url', engine.url];
-    const gateway = await startGatewayProcess({ args, cwd: folder });
+    const gateway = await startGatewayProcess({ args, cwd: started.folder });
     const team = parsed(await inProcess(['team', 'create', '--name', 'T', '--plan', 'free', '--store', store, '--json'])) as {
       team_id: string;
     };
@@ -182,6 +175,5 @@ describe('serve stops', () => {
     expect(await gateway.end('SIGCONT')).toBe(0);
     await expect(fetch(gateway.url)).rejects.toThrow('fetch failed');
     expect(parsed(await inProcess(['usage', team.team_id, '--store', store, '--json']))).toMatchObject({ character_count: 5 });
-    await engine.close();
   });
 });

@@ -18,7 +18,7 @@ const CONFIG = {
 };
 
 onOneGateway({ config: CONFIG }, (setting) => {
-  const { call, all } = adminClient(setting, TOKEN);
+  const { call, listed } = adminClient(setting, TOKEN);
   const translate = ({ key }: TestTeam, text: string, headers = {}) => translateText(setting, key, text, headers);
   /** Once everything is settled. Midnight may pass meanwhile. */
   const settled = async ({ teamId }: TestTeam, characters: number): Promise<void> => {
@@ -32,7 +32,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
   };
   const rowsOf = async ({ teamId }: TestTeam, limit = 200): Promise<[unknown, unknown, unknown][]> => {
     const [from, to] = dates();
-    const rows = await all('listUsage', `/usage?from=${from}&to=${to}&by=total&team=${teamId}&tags=true&limit=${limit}`, 'usage');
+    const rows = await listed('listUsage', `/usage?from=${from}&to=${to}&by=total&team=${teamId}&tags=true&limit=${limit}`, 'usage');
     return rows.map((row) => [row['tag'], row['character_count'], row['request_count']]);
   };
 

@@ -90,8 +90,8 @@ onOneGateway({}, (setting) => {
 });
 
 onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
-  const { call, answered, all } = adminClient(setting, TOKEN);
-  const rowsOf = (query: string): Promise<Json[]> => all('listUsage', `/usage?${query}`, 'usage');
+  const { call, answered, listed } = adminClient(setting, TOKEN);
+  const rowsOf = (query: string): Promise<Json[]> => listed('listUsage', `/usage?${query}`, 'usage');
 
   describe('all teams', () => {
     test('are one CSV file', async () => {

@@ -1,19 +1,18 @@
 // "Why did customer X get a 503?", "which parameter was wrong in that 400?": log line, admin API and console have the answer.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startScriptedEngine, status } from '../../src/testing.ts';
+import { status } from '../../src/testing.ts';
 import { answered as stored } from '../../src/index.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { adminClient } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { freePort } from '../support/free-port.ts';
 import { FACADES } from '../support/fronts.ts';
-import { startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { inProcess } from '../support/lingate-command.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
-import { storePlace } from '../support/store-place.ts';
+import { startedUntil } from '../support/started.ts';
 import type { StorePlace } from '../support/store-place.ts';
 import { written } from '../support/written-file.ts';
 
@@ -23,6 +22,7 @@ interface Reported {
   readonly [member: string]: unknown;
 }
 
+const started = startedUntil(afterAll);
 let place: StorePlace;
 let engine: ScriptedEngine;
 let gateway: TestGateway;
@@ -30,11 +30,10 @@ let team: TestTeam;
 let other: TestTeam;
 
 beforeAll(async () => {
-  place = await storePlace('sqlite');
-  engine = await startScriptedEngine();
-  gateway = await startGateway({
+  place = await started.place('sqlite');
+  engine = await started.engine();
+  gateway = await started.gateway({
     store: place.url,
-    engineUrls: [],
     config: {
       plugins: FACADES,
       admin: { token: TOKEN },
@@ -46,11 +45,6 @@ beforeAll(async () => {
     },
   });
   [team, other] = [await gateway.team(), await gateway.team()];
-});
-afterAll(async () => {
-  await gateway.stop();
-  await engine.close();
-  await place.remove();
 });
 
 function post(path: string, body: object, { key } = team, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {

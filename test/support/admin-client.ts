@@ -22,7 +22,7 @@ export interface AdminClient {
   /** The body of a route's successful answer. */
   readonly answered: (id: string, response: Promise<HttpResponse>) => Promise<Json>;
   /** What a route's list has on all of its pages; `path` has a query. */
-  readonly all: (id: string, path: string, member: string) => Promise<Json[]>;
+  readonly listed: (id: string, path: string, member: string) => Promise<Json[]>;
   /** The audit lines of the log. */
   readonly audits: () => Json[];
 }
@@ -51,12 +51,12 @@ export function adminClient(setting: Partial<Setting> & Pick<Setting, 'gateway'>
       expect([body, route.answer === undefined ? body === '' : Check(route.answer, value)]).toEqual([body, true]);
       return value;
     },
-    async all(id, path, member) {
+    async listed(id, path, member) {
       const entries: Json[] = [];
-      for (let cursor: unknown = ''; cursor !== null;) {
-        const page: Json = await client.answered(id, client.call('GET', cursor === '' ? path : `${path}&cursor=${String(cursor)}`));
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const page: Json = await client.answered(id, client.call('GET', cursor === '' ? path : `${path}&cursor=${cursor}`));
         entries.push(...(page[member] as Json[]));
-        cursor = page['next'];
+        cursor = page['next'] as string | null;
       }
       return entries;
     },
