@@ -1,7 +1,7 @@
-// The rotation: fair among good replicas, none for those set aside while another is good; then everything at random, on a virtual clock.
+// When a replica is set aside, for how long, what tries it again, and the rotation: fair among good replicas, without those set aside.
 import { describe, expect, test } from 'vitest';
 import { ReplicaStanding, Rotation } from '../../../src/engines/replica.ts';
-import type { AttemptFailure } from '../../../src/ports/engine.ts';
+import type { AttemptFailure, UnusableAttempt } from '../../../src/ports/engine.ts';
 
 class Member {
   readonly name: string;
@@ -123,38 +123,88 @@ describe('second attempts', () => {
 });
 
 describe('attempts after another engine has failed', () => {
-  const laters = ({ rotation }: Scene, count: number): string => Array.from({ length: count }, () => rotation.afterAnother().name).join('');
-
-  test('go to good replicas in turn, even if one that is set aside is due', () => {
-    const scene = new Scene(3);
-    expect(laters(scene, 4)).toBe('abca');
-    scene.fail('b');
-    scene.nowMs = 60_000;
-    expect(laters(scene, 4)).toBe('caca');
-  });
-
-  test('go to one that is due if none is good, then to those that have failed for the shortest time', () => {
+  test('without a good replica go to one that is due, then to those that have failed for the shortest time', () => {
     const scene = new Scene(3);
     scene.fail('a');
     scene.nowMs = 1000;
     for (const name of ['a', 'b', 'c']) scene.fail(name);
-    expect(laters(scene, 4)).toBe('bcbc');
+    expect(Array.from({ length: 4 }, () => scene.rotation.afterAnother().name).join('')).toBe('bcbc');
     scene.nowMs = 3000;
     const first = scene.rotation.afterAnother();
     expect(first.standing.isDue(scene.nowMs)).toBe(true);
   });
+});
 
-  test('leave a replica to a trial of our own if no first attempt has tried it within a second', () => {
-    const scene = new Scene(2);
-    expect(scene.rotation.overdue()).toBeUndefined();
-    scene.fail('b');
-    scene.nowMs = 1999;
-    expect(scene.rotation.overdue()).toBeUndefined();
-    scene.nowMs = 2000;
-    expect(scene.rotation.overdue()?.name).toBe('b');
-    const trial = scene.named('b').standing.begin(() => scene.nowMs);
-    expect(scene.rotation.overdue()).toBeUndefined();
-    scene.named('b').standing.usable(trial);
-    expect(scene.rotation.overdue()).toBeUndefined();
+const WALL_MS = Date.UTC(2026, 10, 22, 12);
+
+class Alone {
+  readonly standing = new ReplicaStanding();
+  nowMs = 0;
+
+  begin(): number {
+    return this.standing.begin(() => this.nowMs);
+  }
+
+  fail(failure: AttemptFailure, more: Partial<UnusableAttempt> & { ticket?: number; deadlineShare?: number } = {}): void {
+    const { ticket = this.begin(), deadlineShare = 1, ...attempt } = more;
+    const terms = { nowMs: this.nowMs, wallMs: WALL_MS + this.nowMs, deadlineShare };
+    this.standing.failed(ticket, { kind: 'unusable', failure, ...attempt }, terms);
+  }
+
+  succeed(ticket = this.begin()): void {
+    this.standing.usable(ticket);
+  }
+
+  /** The time for which it is set aside now, in milliseconds. */
+  get forMs(): number {
+    return this.standing.untilMs - this.nowMs;
+  }
+}
+
+describe('a replica that fails', () => {
+  test('is set aside for a second, doubled each time in a row up to 30, and a second again after its return', () => {
+    const scene = new Alone();
+    scene.fail('connect');
+    const times: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      times.push(scene.forMs);
+      scene.nowMs = scene.standing.untilMs;
+      scene.fail('timeout');
+    }
+    expect(times).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    scene.nowMs = scene.standing.untilMs;
+    scene.succeed();
+    expect(scene.standing.aside).toBe(false);
+    scene.fail('connect');
+    expect(scene.forMs).toBe(1000);
+  });
+
+  test('is due for one attempt when its time is over, not before, and not for another', () => {
+    const scene = new Alone();
+    scene.fail('connect');
+    scene.nowMs = 999;
+    expect(scene.standing.isDue(scene.nowMs)).toBe(false);
+    scene.nowMs = 1000;
+    expect(scene.standing.isDue(scene.nowMs)).toBe(true);
+    scene.begin();
+    expect(scene.standing.isDue(scene.nowMs)).toBe(false);
+    scene.nowMs = 1_000_000;
+    expect(scene.standing.isDue(scene.nowMs)).toBe(false);
+  });
+
+  test('is neither brought back nor set aside for longer by attempts that began before', () => {
+    const scene = new Alone();
+    const [slow, late, later] = [scene.begin(), scene.begin(), scene.begin()];
+    scene.fail('status', { status: 429 });
+    scene.nowMs = 500;
+    scene.succeed(slow);
+    expect(scene.standing.aside).toBe(true);
+    scene.fail('timeout', { ticket: late });
+    expect([scene.standing.untilMs, scene.standing.times]).toEqual([1000, 1]);
+    // Nor do they count after its return.
+    scene.nowMs = 1000;
+    scene.succeed();
+    for (let i = 0; i < 5; i++) scene.fail('timeout', { ticket: later });
+    expect(scene.standing.aside).toBe(false);
   });
 });

@@ -27,6 +27,11 @@ function store(...records: GlossaryRecord[]) {
   };
 }
 
+function cacheOf(...records: GlossaryRecord[]) {
+  const source = store(...records);
+  return { source, glossaries: new LruGlossaryCache({ store: source, bytesMax: 10_000 }) };
+}
+
 const ENTRIES = { a: 'b' };
 const REFERENCE = { glossaryId: 'G', sourceLang: 'EN', targetLang: 'DE' };
 
@@ -48,8 +53,7 @@ async function remembered(
 
 describe('the cache of dictionaries', () => {
   test('asks the store once for many concurrent requests', async () => {
-    const source = store();
-    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const { source, glossaries } = cacheOf();
     const answers = Promise.all(Array.from({ length: 50 }, async () => glossaries.dictionary('T', REFERENCE, 'D1')));
     source.open[0]!.resolve({ entries: ENTRIES });
     expect(new Set(await answers).size).toBe(1);
@@ -57,8 +61,7 @@ describe('the cache of dictionaries', () => {
   });
 
   test('never gives one team a cached dictionary of another', async () => {
-    const source = store();
-    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const { source, glossaries } = cacheOf();
     await remembered(glossaries, source, 'D1', ENTRIES);
     const other = glossaries.dictionary('U', REFERENCE, 'D1');
     source.open.at(-1)!.resolve(undefined);
@@ -69,8 +72,7 @@ describe('the cache of dictionaries', () => {
 
 describe('a dictionary that was replaced after the admission', () => {
   test('gives the new one, complete', async () => {
-    const source = store(holding('D2'));
-    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const { source, glossaries } = cacheOf(holding('D2'));
     const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, 'D1'));
     source.open[0]!.resolve(undefined);
     await expect.poll(() => source.open).toHaveLength(2);
@@ -80,8 +82,7 @@ describe('a dictionary that was replaced after the admission', () => {
   });
 
   test('gives none if the glossary no longer has one for the pair', async () => {
-    const source = store(holding());
-    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const { source, glossaries } = cacheOf(holding());
     await remembered(glossaries, source, 'D1', undefined);
     expect(source.asked).toEqual(['T D1', 'record of G']);
   });
@@ -93,8 +94,7 @@ describe('a dictionary that was replaced after the admission', () => {
   });
 
   test('is looked up if the admission named none, because it was repeated', async () => {
-    const source = store(holding('D2'));
-    const glossaries = new LruGlossaryCache({ store: source, bytesMax: 10_000 });
+    const { source, glossaries } = cacheOf(holding('D2'));
     const answer = Promise.resolve(glossaries.dictionary('T', REFERENCE, undefined));
     await expect.poll(() => source.open).toHaveLength(1);
     source.open[0]!.resolve({ entries: ENTRIES });
