@@ -4,10 +4,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { groupKey, OF_TEAM, slotsOf } from '../../../../src/stores/redis/redis-keys.ts';
 import { watchStalls } from '../../../evidence/faults/stall.ts';
+import { startFaultProxy } from '../../../support/fault-proxy.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { emptyRedis, ownAllSlots, redisOfFile } from '../../../support/redis-of-file.ts';
 import { DIGEST, KEY, TEAM, asking, furnish, functionCalls, snapshot } from './fixture.ts';
-import { replyCutter } from './reply-cutter.ts';
 
 const { plainClient, redisServer } = redisOfFile();
 const redis = emptyRedis();
@@ -25,7 +25,11 @@ describe('a lost reply', () => {
     'of %s means that the operation ran once, and repeating it by its id changes nothing',
     async (scheme) => {
       const serverPort = await freePort();
-      const cutter = await replyCutter(serverPort);
+      const cutter = await startFaultProxy(serverPort);
+      const cutNextReply = () => {
+        let left = 1;
+        return cutter.set({ kind: 'cut_reply', draw: () => left-- === 1 });
+      };
       // The cluster announces the cutter's address to its clients.
       const clustered = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', String(cutter.port)];
       await redisServer(['--port', String(serverPort), ...(scheme === 'redis' ? [] : clustered)]);
@@ -36,14 +40,14 @@ describe('a lost reply', () => {
         await furnish(through);
         await through.ledger.admit(asking('warm'));
         await direct.config('RESETSTAT');
-        cutter.cutNextReply();
+        await cutNextReply();
         expect(await through.ledger.admit(asking('r1'))).toEqual({ kind: 'unavailable', cause: 'closed' });
         await expect.poll(() => through.ping()).toBeUndefined();
         expect(await functionCalls(direct)).toBe(1);
         expect(await direct.llen(groupKey(TEAM) + slotsOf('team'))).toBe(2);
         expect(await through.ledger.admit(asking('r1'))).toMatchObject({ kind: 'admitted', reservation: { requestId: 'r1' } });
         expect(await through.teams.standing(TEAM)).toMatchObject({ heldCharacters: 20, openReservations: 2 });
-        cutter.cutNextReply();
+        await cutNextReply();
         expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toMatchObject({ kind: 'unavailable' });
         await expect.poll(() => through.ping()).toBeUndefined();
         // It is not open any more: it was committed by the first one.

@@ -44,6 +44,19 @@ describe('the store', () => {
   });
 });
 
+test('the probe commits a write', async () => {
+  const store = await file.open();
+  const beside = new DatabaseSync(file.path);
+  const version = () => beside.prepare('PRAGMA user_version').get();
+  const changes = () => Number(Object.values(beside.prepare('PRAGMA data_version').get()!)[0]);
+  const [before, was] = [version(), changes()];
+  expect(await store.ping()).toBeUndefined();
+  // Only another connection's commit changes this connection's data_version.
+  expect(changes()).not.toBe(was);
+  expect(version()).toEqual(before);
+  beside.close();
+});
+
 describe('a group', () => {
   let database: DatabaseSync;
   let group: GroupCommit;
