@@ -15,6 +15,11 @@ const BELOW = '/translator/text/v3.0';
 const LANGUAGES_LISTED = 40;
 const V = 'api-version=3.0';
 
+/** What the text becomes in each of our languages, under the code that was asked for. */
+const texts = (text: string, ...codes: readonly (readonly [ours: string, to: string])[]) => ({
+  translations: codes.map(([ours, to]) => ({ text: `[${ours}] ${text}`, to })),
+});
+
 /** Checks a failure in Azure's form, under the status that its number begins with; returns its message. */
 function expectError(response: HttpResponse, code: number): string {
   const { error, ...rest } = JSON.parse(response.body) as { error: { code: number; message: string } };
@@ -54,9 +59,10 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
         headers: { 'X-ClientTraceId': 'a-trace' },
         skipUrlEncoding: true,
       });
+  const of = ({ key }: { readonly key: string }) => ({ headers: { [KEY_FIELD]: key } });
   /** A request that the client would not send; the key is in its usual field. */
   const send = (query: string, body: unknown, more: Partial<Ask> = {}): Promise<HttpResponse> =>
-    ask(setting, { method: 'POST', path: `/translate?${query}`, headers: { [KEY_FIELD]: team.key }, body, ...more });
+    ask(setting, { method: 'POST', path: `/translate?${query}`, ...of(team), body, ...more });
   /** The bodies that the engine received. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
 
@@ -64,10 +70,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
     test.each(['', BELOW])('translates texts below "%s", and gets their cost', async (below) => {
       const response = await translate(['Hello', 'grüße 😀'], { to: 'de', from: 'en' }, team.key, below);
       expect(isUnexpected(response)).toBe(false);
-      expect([response.status, response.body]).toEqual([
-        '200',
-        [{ translations: [{ text: '[DE] Hello', to: 'de' }] }, { translations: [{ text: '[DE] grüße 😀', to: 'de' }] }],
-      ]);
+      expect([response.status, response.body]).toEqual(['200', [texts('Hello', ['DE', 'de']), texts('grüße 😀', ['DE', 'de'])]]);
       expect([response.headers['x-metered-usage'], response.headers['x-requestid']]).toEqual(['12', response.headers['x-request-id']]);
       expect(sent()).toEqual([{ text: ['Hello', 'grüße 😀'], source_lang: 'EN', target_lang: 'DE' }]);
     });
@@ -81,12 +84,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
         [
           {
             detectedLanguage: { language: 'en', score: 1 },
-            translations: [
-              { text: '[ZH] Hello', to: 'zh-Hans' },
-              { text: '[EN-GB] Hello', to: 'en' },
-              { text: '[EN-GB] Hello', to: 'en-GB' },
-              { text: '[PT-BR] Hello', to: 'pt' },
-            ],
+            ...texts('Hello', ['ZH', 'zh-Hans'], ['EN-GB', 'en'], ['EN-GB', 'en-GB'], ['PT-BR', 'pt']),
           },
         ],
       ]);
@@ -101,28 +99,10 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
       expect([response.status, response.headers['x-metered-usage'], response.body]).toEqual([
         '200',
         '10',
-        [
-          {
-            translations: [
-              { text: '[CS] Hello', to: 'cs' },
-              { text: '[ES] Hello', to: 'es' },
-            ],
-          },
-        ],
+        [texts('Hello', ['CS', 'cs'], ['ES', 'es'])],
       ]);
-      const mixed = await send('api-version=3.0&from=en&to=de,no&to=zh-CN', [{ Text: 'ab' }], { headers: { [KEY_FIELD]: own.key } });
-      expect([mixed.header('x-metered-usage'), mixed.json()]).toEqual([
-        '6',
-        [
-          {
-            translations: [
-              { text: '[DE] ab', to: 'de' },
-              { text: '[NB] ab', to: 'nb' },
-              { text: '[ZH] ab', to: 'zh-Hans' },
-            ],
-          },
-        ],
-      ]);
+      const mixed = await send('api-version=3.0&from=en&to=de,no&to=zh-CN', [{ Text: 'ab' }], of(own));
+      expect([mixed.header('x-metered-usage'), mixed.json()]).toEqual(['6', [texts('ab', ['DE', 'de'], ['NB', 'nb'], ['ZH', 'zh-Hans'])]]);
       await expect.poll(() => setting.gateway.charged(own)).toBe(16);
       expect(await translate(['Hello'], { to: 'cs,es', from: 'en' }, own.key)).toMatchObject({ status: '403' });
     });
@@ -207,7 +187,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
   describe('POST /translate', () => {
     test('an empty text is answered with an empty one, without charge or engine, alone or among others', async () => {
       const own = await setting.gateway.team();
-      const post = (body: unknown) => send('api-version=3.0&to=de&to=fr', body, { headers: { [KEY_FIELD]: own.key } });
+      const post = (body: unknown) => send('api-version=3.0&to=de&to=fr', body, of(own));
       const among = await post([{ Text: '' }, { Text: 'Hello' }]);
       const nothing = { translations: ['de', 'fr'].map((to) => ({ text: '', to })) };
       expect(found(among)).toEqual([nothing, expect.objectContaining({ detectedLanguage: { language: 'en', score: 1 } })]);
@@ -228,13 +208,8 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
     test('a key counts in its field and as a bearer token, which takes precedence; nowhere else', async () => {
       const body = [{ Text: 'Hello' }];
       const query = 'api-version=3.0&to=de';
-      const accepted: Record<string, string>[] = [
-        { [KEY_FIELD]: 'x', authorization: `Bearer ${team.key}` },
-        { 'vendor-auth-key': team.key },
-      ];
-      for (const headers of accepted) {
-        found(await send(query, body, { headers }));
-      }
+      found(await send(query, body, { headers: { [KEY_FIELD]: 'x', authorization: `Bearer ${team.key}` } }));
+      found(await send(query, body, { headers: { 'vendor-auth-key': team.key } }));
       const refused: Record<string, string>[] = [
         {},
         { [KEY_FIELD]: 'x' },
@@ -254,9 +229,9 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
     test('an exhausted credit and a revoked key are reported by their numbers, whatever else is wrong', async () => {
       const body = [{ Text: 'Hello' }];
       const poor = await setting.gateway.team(CREDIT_PLAN, 0);
-      expectError(await send('api-version=3.0&to=de', body, { headers: { [KEY_FIELD]: poor.key } }), 403_001);
+      expectError(await send('api-version=3.0&to=de', body, of(poor)), 403_001);
       answered(await setting.gateway.store.teams.revokeKey(poor.keyId));
-      expectError(await send('api-version=1&to=zz', 'x', { headers: { [KEY_FIELD]: poor.key } }), 401_000);
+      expectError(await send('api-version=1&to=zz', 'x', of(poor)), 401_000);
     });
 
     test.each([
@@ -325,7 +300,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
 
     test('a fault of the texts comes before one of the parameters, and the plan’s length before both', async () => {
       const short = await setting.gateway.team({ ...QUOTA_PLAN, max_characters_per_request: 9 });
-      const post = (query: string, body: unknown) => send(query, body, { headers: { [KEY_FIELD]: short.key } });
+      const post = (query: string, body: unknown) => send(query, body, of(short));
       expect(expectError(await post('api-version=3.0&to=de&to=xx', [{ Text: 1 }]), 400_005)).not.toContain('to');
       expect(expectError(await post('api-version=3.0&to=de&to=xx', [{ Text: 'Hello' }]), 400_050)).toContain('10 characters');
     });

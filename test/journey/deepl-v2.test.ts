@@ -4,6 +4,7 @@ import type { Formality, GlossaryInfo, TargetLanguageCode, TranslateTextOptions 
 import { beforeEach, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
 import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
+import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import { withinASecond } from '../support/within-a-second.ts';
@@ -15,6 +16,8 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
   beforeEach(() => setting.engine.forget());
 
   const client = (key = team.key): DeepLClient => new DeepLClient(key, { serverUrl: `http://127.0.0.1:${setting.gateway.port}` });
+  const post = (body: unknown, more: Partial<Ask> = {}) =>
+    ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body, ...more });
   /** The bodies that the engine received. */
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
 
@@ -68,17 +71,9 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
 
   test('bare targets mean the configured variant, and traditional Chinese is not answered in simplified', async () => {
     const targets = ['EN', 'pt', 'ZH-HANS', 'pt-br'];
-    for (const target of targets) {
-      const body = { text: ['a'], target_lang: target };
-      expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(200);
-    }
+    for (const target of targets) expect((await post({ text: ['a'], target_lang: target })).status).toBe(200);
     expect(sent()).toEqual(['EN-GB', 'PT-PT', 'ZH', 'PT-BR'].map((target) => ({ text: ['a'], target_lang: target })));
-    const refused = await ask(setting, {
-      method: 'POST',
-      path: '/v2/translate',
-      key: team.key,
-      body: { text: ['a'], target_lang: 'zh-hant' },
-    });
+    const refused = await post({ text: ['a'], target_lang: 'zh-hant' });
     expect([refused.status, refused.json()]).toMatchObject([400, { code: 'invalid_target_lang' }]);
   });
 
@@ -113,7 +108,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     expect(answers).toHaveLength(2);
     setting.engine.forget();
     const body = { text: ['', 'Hello', '', 'World'], target_lang: 'DE', source_lang: 'EN', show_billed_characters: true };
-    const response = await ask(setting, { method: 'POST', path: '/v2/translate', key, body });
+    const response = await post(body, { key });
     const { translations } = response.json() as {
       translations: { text: string; billed_characters: number; detected_source_language: string }[];
     };
@@ -130,11 +125,10 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
   test('only empty texts are answered with empty texts, count against the rate, and reach neither the engine nor the account', async () => {
     const own = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0 });
     setting.engine.forget();
-    const post = ({ key }: Pick<TestTeam, 'key'>, body: object) =>
-      ask(setting, { method: 'POST', path: '/v2/translate', key, body: { target_lang: 'DE', ...body } });
+    const posted = ({ key }: Pick<TestTeam, 'key'>, body: object) => post({ target_lang: 'DE', ...body }, { key });
     const nothing = { detected_source_language: 'UND', text: '' };
-    for (const text of ['', ['']]) expect((await post(own, { text })).json()).toEqual({ translations: [nothing] });
-    expect((await post(own, { text: ['', ''], show_billed_characters: 1 })).json()).toEqual({
+    for (const text of ['', ['']]) expect((await posted(own, { text })).json()).toEqual({ translations: [nothing] });
+    expect((await posted(own, { text: ['', ''], show_billed_characters: 1 })).json()).toEqual({
       translations: [
         { ...nothing, billed_characters: 0 },
         { ...nothing, billed_characters: 0 },
@@ -142,7 +136,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     });
     const answers = await withinASecond(async () => {
       const slow = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 1 });
-      return Promise.all([1, 2].map(() => post(slow, { text: [''] })));
+      return Promise.all([1, 2].map(() => posted(slow, { text: [''] })));
     });
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
     expect(setting.engine.requests).toEqual([]);
@@ -153,13 +147,13 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
 
   test('a glossary of only empty texts is looked for all the same', async () => {
     const body = { text: [''], source_lang: 'EN', target_lang: 'DE', glossary_id: '0189d5d3-6d2c-7000-8000-000000000000' };
-    expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(404);
+    expect((await post(body)).status).toBe(404);
   });
 
   test('slashes do not matter, letters do, and the rest of the API is a 404 with a message, whatever the method, even without a key', async () => {
     const body = { text: ['a'], target_lang: 'DE' };
     for (const path of ['//v2/translate', '/v2//translate/', '/v2/translate//']) {
-      expect((await ask(setting, { method: 'POST', path, key: team.key, body })).status).toBe(200);
+      expect((await post(body, { path })).status).toBe(200);
     }
     for (const [method, path] of [
       ['POST', '/v2/Translate'],
@@ -194,8 +188,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     [{ custom_instructions: 'Be brief' }, 'custom_instructions'],
     [{ tag_handling: 'html', ignore_tags: ['x'] }, 'ignore_tags'],
   ])('%j is refused by name', async (more, name) => {
-    const body = { text: ['a'], target_lang: 'DE', ...more };
-    const response = await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body });
+    const response = await post({ text: ['a'], target_lang: 'DE', ...more });
     expect([response.status, response.json()]).toMatchObject([
       400,
       { code: 'validation_error', detail: expect.stringContaining(name) as string },
@@ -205,18 +198,17 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
   test('empty options are fine, and a context may be as long as the body', async () => {
     const context = 'é'.repeat(10_000);
     const body = { text: ['a'], target_lang: 'DE', style_id: '', custom_instructions: [], translation_memory_id: null, context };
-    expect((await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, body })).status).toBe(200);
+    expect((await post(body)).status).toBe(200);
     expect(sent()).toEqual([{ text: ['a'], target_lang: 'DE', context }]);
   });
 
   test('advice names this API’s way of sending a key', async () => {
-    const response = await ask(setting, { method: 'POST', path: '/v2/translate', body: { text: ['a'], target_lang: 'DE' } });
+    const response = await post({ text: ['a'], target_lang: 'DE' }, { key: undefined });
     expect(response.json()).toMatchObject({ detail: expect.stringContaining('DeepL-Auth-Key') as string });
   });
 
   test('JSON works like forms, the key may be in any of its fields, and unknown parameters are ignored', async () => {
-    const post = (headers: Readonly<Record<string, string>>, body: unknown): ReturnType<typeof ask> =>
-      ask(setting, { method: 'POST', path: '/v2/translate', headers, body });
+    const by = (headers: Readonly<Record<string, string>>, body: unknown) => post(body, { key: undefined, headers });
     const json = { text: ['a', 'b'], target_lang: 'de', show_billed_characters: true, anything: [{}], formality: null };
     const form = 'text=a&text=b&target_lang=DE&show_billed_characters=1&anything=1&anything=2&__proto__=x';
     const expected = {
@@ -224,17 +216,17 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
     };
     const names = [`DeepL-Auth-Key ${team.key}`, `Bearer ${team.key}`].map((authorization) => ({ authorization }));
     for (const key of [...names, { 'deepl-auth-key': team.key }]) {
-      expect((await post(key, json)).json()).toEqual(expected);
-      expect((await post({ ...key, ...FORM }, form)).json()).toEqual(expected);
+      expect((await by(key, json)).json()).toEqual(expected);
+      expect((await by({ ...key, ...FORM }, form)).json()).toEqual(expected);
     }
-    const one = await post({ authorization: `DeepL-Auth-Key ${team.key}` }, { text: 'a', target_lang: 'DE' });
+    const one = await by({ authorization: `DeepL-Auth-Key ${team.key}` }, { text: 'a', target_lang: 'DE' });
     expect(one.json()).toEqual({ translations: [{ detected_source_language: 'EN', text: '[DE] a' }] });
   });
 
   test('languages are those of /v1, whether the type is in the query or in a body', async () => {
     const v1 = async (type: string): Promise<unknown> => (await ask(setting, { path: `/v1/languages?type=${type}`, key: team.key })).json();
-    const v2 = async (query: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown> =>
-      (await ask(setting, { path: `/v2/languages${query}`, key: team.key, body, ...(headers === undefined ? {} : { headers }) })).json();
+    const v2 = async (query: string, body?: unknown, headers = {}): Promise<unknown> =>
+      (await ask(setting, { path: `/v2/languages${query}`, key: team.key, body, headers })).json();
     const [source, target] = [await v1('source'), await v1('target')];
     expect(await v2('')).toEqual(source);
     expect(await v2('?type=source')).toEqual(source);
@@ -269,8 +261,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2' }] } }, 
 
   test('a list or an object is no name, no format and no entries of a glossary', async () => {
     const glossary = { name: 'Terms', source_lang: 'en', target_lang: 'de', entries: 'a\tb' };
-    const create = (body: object) =>
-      ask(setting, { method: 'POST', path: '/v2/glossaries', key: team.key, body: { ...glossary, ...body } });
+    const create = (body: object) => post({ ...glossary, ...body }, { path: '/v2/glossaries' });
     for (const value of [[], [''], {}]) {
       for (const name of ['name', 'entries']) {
         expect((await create({ [name]: value })).json()).toMatchObject({ status: 400, detail: `'${name}' must be a string, given once.` });
