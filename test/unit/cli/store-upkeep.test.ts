@@ -24,6 +24,11 @@ let count = 0;
 let path: string;
 let env: Record<string, string>;
 const run = (...args: string[]): Promise<Ended> => inProcess(args, env);
+const json = async (...args: string[]): Promise<unknown> => parsed(await run(...args, '--json'));
+const makeTeam = async (...more: string[]): Promise<string> =>
+  ((await json('team', 'create', '--name', 'A', '--plan', 'free', ...more)) as { team_id: string }).team_id;
+const makeKey = async (team: string, ...more: string[]): Promise<string> =>
+  ((await json('key', 'create', '--team', team, '--mode', 'live', ...more)) as { key_id: string }).key_id;
 beforeEach(() => {
   path = join(folder.path, `${count++}`, 'lingate.db');
   env = { LINGATE_STORE: `sqlite:${path}` };
@@ -31,18 +36,18 @@ beforeEach(() => {
 
 describe('store backup', () => {
   test('writes a file that can be used as a store', async () => {
-    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
+    const team = await makeTeam();
     const file = join(folder.path, 'backup.db');
     const { stdout, status } = await run('store', 'backup', file);
     expect([status, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^Wrote ${file}, \\d+ bytes\\.\\n$`))]);
     const restored = await inProcess(['team', 'show', team, '--json'], { LINGATE_STORE: `sqlite:${file}` });
-    expect(parsed(restored)).toEqual(parsed(await run('team', 'show', team, '--json')));
+    expect(parsed(restored)).toEqual(await json('team', 'show', team));
     expect(await run('store', 'backup', file)).toEqual({
       status: 1,
       stdout: '',
       stderr: `lingate store backup: ${file} exists already and is left as it is: name a file that does not exist.\n`,
     });
-    expect(parsed(await run('store', 'backup', `${file}.json`, '--json'))).toEqual({ file: `${file}.json`, bytes: statSync(file).size });
+    expect(await json('store', 'backup', `${file}.json`)).toEqual({ file: `${file}.json`, bytes: statSync(file).size });
   });
 
   test('refuses in one line what it cannot back up', async () => {
@@ -60,12 +65,10 @@ describe('store backup', () => {
 describe('store show', () => {
   test.each(['sqlite', 'redis'])('prints what the store has of a team (%s)', async (kind) => {
     const url = kind === 'redis' ? redis.url : env['LINGATE_STORE']!;
-    const made = await run('team', 'create', '--name', 'A', '--plan', 'free', '--json', '--store', url);
-    const { team_id: team } = parsed(made) as { team_id: string };
-    const created = await run('key', 'create', '--team', team, '--mode', 'live', '--label', 'ci', '--json', '--store', url);
-    const { key_id: key } = parsed(created) as { key_id: string };
+    const team = await makeTeam('--store', url);
+    const key = await makeKey(team, '--label', 'ci', '--store', url);
     await run('tag', 'set', team, 'job', '--limit', 'characters=10/day', '--store', url);
-    const shown = parsed(await run('store', 'show', team, '--json', '--store', url)) as Record<string, unknown>;
+    const shown = (await json('store', 'show', team, '--store', url)) as Record<string, unknown>;
     expect(shown).toMatchObject({
       team: { teamId: team, name: 'A', plan: 'free' },
       period: { number: 1 },
@@ -77,12 +80,7 @@ describe('store show', () => {
     });
     expect(JSON.stringify(shown)).not.toContain('digest');
     const { stdout } = await run('store', 'show', team, '--store', url);
-    expect(
-      stdout
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => line.slice(0, line.indexOf(' '))),
-    ).toEqual(Object.keys(shown));
+    expect([...stdout.matchAll(/^\S+/gm)].map(([name]) => name)).toEqual(Object.keys(shown));
     const unknown = await run('store', 'show', key, '--store', url);
     expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringMatching(/^lingate store show: there is no team [^\n]+\n$/)]);
   });
@@ -90,25 +88,26 @@ describe('store show', () => {
 
 describe('store check', () => {
   test('prints what it checked if nothing is wrong', async () => {
-    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
-    await run('key', 'create', '--team', team, '--mode', 'live');
+    const team = await makeTeam();
+    await makeKey(team);
     expect((await run('store', 'check')).stdout).toBe('Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n');
-    const counts = { teams: 1, keys: 1, glossaries: 0, documents: 0, document_bytes: 0 };
-    expect(parsed(await run('store', 'check', '--json'))).toEqual({
+    expect(await json('store', 'check')).toEqual({
       store: `sqlite:${path}`,
       ok: true,
-      ...counts,
+      teams: 1,
+      keys: 1,
+      glossaries: 0,
+      documents: 0,
+      document_bytes: 0,
       faults: 0,
       findings: [],
     });
   });
 
   test('names team and key of each fault, and fails', async () => {
-    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
-    const { key_id: key } = parsed(await run('key', 'create', '--team', team, '--mode', 'live', '--json')) as { key_id: string };
-    const database = new DatabaseSync(path);
-    database.exec("UPDATE keys SET record = json_set(record, '$.mode', 'test'); UPDATE accounts SET used_characters = 9");
-    database.close();
+    const team = await makeTeam();
+    const key = await makeKey(team);
+    onFile("UPDATE keys SET record = json_set(record, '$.mode', 'test'); UPDATE accounts SET used_characters = 9");
     const { status, stdout, stderr } = await run('store', 'check');
     expect(stdout.split('\n')).toEqual([
       `used: team ${team}: it has used 9 characters in its period, its charges have 0`,
@@ -117,23 +116,21 @@ describe('store check', () => {
       '',
     ]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store check: sqlite:\S+ has 2 faults; keep a copy [^\n]+\n$/)]);
-    const { stdout: json, status: same } = await run('store', 'check', '--json');
+    const { stdout: printed, status: same } = await run('store', 'check', '--json');
     const findings = [
       { what: 'used', team_id: team, key_id: null, detail: 'it has used 9 characters in its period, its charges have 0' },
       { what: 'key', team_id: team, key_id: key, detail: 'its display does not match its mode' },
     ];
-    expect([same, JSON.parse(json)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
+    expect([same, JSON.parse(printed)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
   });
 
   test('counts documents that are configured, and mends what is wrong with them', async () => {
-    await run('team', 'create', '--name', 'A', '--plan', 'free');
+    await makeTeam();
     const config = join(folder.path, 'documents.yaml');
     writeFileSync(config, 'documents: { secret: { env: NOT_READ_BY_COMMANDS } }\n');
     const check = (...more: string[]): Promise<Ended> => run('store', 'check', '--config', config, ...more);
     expect((await check()).stdout).toBe('Checked 1 team, 0 keys and 0 glossaries, 0 documents with 0 bytes: nothing is wrong.\n');
-    const database = new DatabaseSync(path);
-    database.exec("INSERT INTO records VALUES (0, 'totals', 'documents', '77')");
-    database.close();
+    onFile("INSERT INTO records VALUES (0, 'totals', 'documents', '77')");
     const wrong = 'document: the files of all documents are counted with 77 bytes, but have 0\n';
     expect(await check()).toMatchObject({ status: 1, stdout: expect.stringContaining(wrong) as string });
     const mended = 'the bytes of all documents are added up again';
@@ -143,7 +140,7 @@ describe('store check', () => {
 
   test('checks Redis, and refuses a store that does not exist', async () => {
     env = { LINGATE_STORE: redis.url };
-    await run('team', 'create', '--name', 'A', '--plan', 'free');
+    await makeTeam();
     expect((await run('store', 'check')).stdout).toContain('nothing is wrong');
     const away = await inProcess(['store', 'check', '--store', 'redis://127.0.0.1:1']);
     expect([away.status, away.stderr]).toEqual([
@@ -160,16 +157,15 @@ describe("a plugin's store", () => {
     const config = join(folder.path, 'plugin.yaml');
     writeFileSync(config, `plugins: [{ module: ${JSON.stringify(example)} }]\n`);
     env = { LINGATE_CONFIG: config, LINGATE_STORE: 'memory:one' };
-    const { team_id: team } = parsed(await run('team', 'create', '--name', 'A', '--plan', 'free', '--json')) as { team_id: string };
-    await run('key', 'create', '--team', team, '--mode', 'live');
+    const team = await makeTeam();
+    await makeKey(team);
     const sound = 'Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n';
     expect((await run('store', 'check')).stdout).toBe(sound);
     expect((await run('store', 'check', '--repair', '--yes')).stdout).toBe(sound);
     const file = `sqlite:${path}`;
     const copied = await run('store', 'copy', '--from', 'memory:one', '--to', file, '--json');
     expect(JSON.parse(copied.stdout)).toMatchObject({ from: 'memory:one', to: file, teams: 1, keys: 1 });
-    const shown = async (store: string): Promise<unknown> => parsed(await run('team', 'show', team, '--json', '--store', store));
-    expect(await shown(file)).toEqual(await shown('memory:one'));
+    expect(await json('team', 'show', team, '--store', file)).toEqual(await json('team', 'show', team));
     // All of this plugin's URLs name one store.
     const back = await run('store', 'copy', '--from', file, '--to', 'memory:two');
     expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has teams)')]);
@@ -196,7 +192,7 @@ describe("a plugin's store", () => {
   });
 
   test('is a one-line error without its plugin', async () => {
-    await run('team', 'create', '--name', 'A', '--plan', 'free');
+    await makeTeam();
     const { status, stderr } = await run('store', 'copy', '--from', `sqlite:${path}`, '--to', 'memory:one');
     expect(status).toBe(1);
     expect(stderr).toMatch(
@@ -206,16 +202,10 @@ describe("a plugin's store", () => {
 });
 
 test('a file of another schema is refused in one line, and is not changed', async () => {
-  await run('team', 'create', '--name', 'stays', '--plan', 'free');
-  const database = new DatabaseSync(path);
-  database.exec('PRAGMA user_version = 21');
-  database.close();
-  for (const words of [
-    ['team', 'list'],
-    ['store', 'check'],
-    ['store', 'migrate'],
-  ]) {
-    const { status, stdout, stderr } = await run(...words);
+  await makeTeam();
+  onFile('PRAGMA user_version = 21');
+  for (const words of ['team list', 'store check', 'store migrate']) {
+    const { status, stdout, stderr } = await run(...words.split(' '));
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
       /^lingate [a-z ]+: sqlite:\S+ was written by another version of Lingate \(schema 21, this one has \d+\); run that version, or name another file\.\n$/,
@@ -238,7 +228,7 @@ test.each<[what: string, make: () => void, words: RegExp]>([
 });
 
 test('a file that was truncated is refused, and a new one is for its owner alone', async () => {
-  await run('team', 'create', '--name', 'A', '--plan', 'free');
+  await makeTeam();
   expect(statSync(path).mode & 0o777).toBe(0o600);
   truncateSync(path, Math.floor(statSync(path).size / 4096 / 2) * 4096);
   const { status, stderr } = await run('team', 'list');

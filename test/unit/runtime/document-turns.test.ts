@@ -23,6 +23,7 @@ import { SILENT } from '../../support/silent-log.ts';
 const KEEP_MS = 86_400_000;
 const BOUNDS = { openMax: 1000, teamBytesMax: 10_000_000, bytesMax: 10_000_000 };
 const HELD = 5000;
+const AWAY = { kind: 'unavailable', cause: 'timeout' } as const;
 
 const directory = mkdtempSync(join(tmpdir(), 'lingate-turns-'));
 const clock = new MovableClock();
@@ -91,21 +92,39 @@ test("one team's 500 documents do not delay the one of another, which was sent a
   await documents.remove({ teamId: one.teamId, documentId: id });
 });
 
-test('two long documents of one team do not keep that of another waiting', async () => {
-  const [slow, quick] = [await team(), await team()];
+/** A team's two long documents that are translated until `end`, and a third that waits. */
+async function waiting(third: string, more: Partial<PlainDocumentWorkerOptions> = {}) {
+  const slow = await team();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const long = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'long 3')];
-  const { seen, running } = worker((text) => (text.startsWith('long') ? promise : Promise.resolve()));
+  const ids = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, third)];
+  const { seen, running } = worker((text) => (text === 'quick' ? Promise.resolve() : promise), more);
   running.wake();
   // At the same time, in either order.
   await expect.poll(() => seen.toSorted()).toEqual(['long 1', 'long 2']);
+  const end = async (): Promise<void> => {
+    resolve();
+    for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
+    await running.close();
+  };
+  return { slow, ids, seen, running, end };
+}
+
+/** The store's, with members of a test's own. */
+const ledgerWith = (own: Partial<PlainDocumentWorkerOptions['ledger']>): PlainDocumentWorkerOptions['ledger'] => ({
+  admit: (asked) => store.ledger.admit(asked),
+  check: (asked) => store.ledger.check(asked),
+  resolve: (asked) => store.ledger.resolve(asked),
+  ...own,
+});
+
+test('two long documents of one team do not keep that of another waiting', async () => {
+  const quick = await team();
+  const { seen, running, end } = await waiting('long 3');
   const id = await created(quick, 'quick');
   running.wake();
   await expect.poll(() => stateOf(quick, id)).toBe('done');
   expect(seen.toSorted()).toEqual(['long 1', 'long 2', 'quick']);
-  resolve();
-  for (const one of long) await expect.poll(() => stateOf(slow, one)).toBe('done');
-  await running.close();
+  await end();
 });
 
 test('what a document holds itself does not keep it from what was counted', async () => {
@@ -120,13 +139,7 @@ test('what a document holds itself does not keep it from what was counted', asyn
 });
 
 test('a document that waits for long is counted before its turn, and nothing that is reserved for it lapses', async () => {
-  const slow = await team();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const ids = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'waits')];
-  const { seen, running } = worker(() => promise);
-  running.wake();
-  // At the same time, in either order.
-  await expect.poll(() => seen.toSorted()).toEqual(['long 1', 'long 2']);
+  const { slow, ids, seen, end } = await waiting('waits');
   expect(await slow.standing()).toMatchObject({ heldCharacters: 'long 1long 2'.length + HELD });
   clock.step(UNCOUNTED_LEASE_MS / 2);
   const all = 'long 1long 2waits'.length;
@@ -135,9 +148,7 @@ test('a document that waits for long is counted before its turn, and nothing tha
   clock.step(10 * UNCOUNTED_LEASE_MS);
   expect(await slow.standing()).toMatchObject({ heldCharacters: all, openReservations: 3 });
   expect(seen.toSorted()).toEqual(['long 1', 'long 2']);
-  resolve();
-  for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
-  await running.close();
+  await end();
   // Nothing stays held when they expire.
   clock.step(KEEP_MS);
   const last = worker().running;
@@ -147,21 +158,12 @@ test('a document that waits for long is counted before its turn, and nothing tha
 });
 
 test('a count that fails is made again', async () => {
-  const slow = await team();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const ids = [await created(slow, 'long 1'), await created(slow, 'long 2'), await created(slow, 'waits')];
   let fails = 0;
-  const ledger: PlainDocumentWorkerOptions['ledger'] = {
-    admit(asked) {
-      if (asked.charged === 'waits'.length && fails++ === 0) setImmediate(() => asked.answered({ kind: 'unavailable', cause: 'timeout' }));
-      else store.ledger.admit(asked);
-    },
-    check: (asked) => store.ledger.check(asked),
-    resolve: (asked) => store.ledger.resolve(asked),
+  const admit: PlainDocumentWorkerOptions['ledger']['admit'] = (asked) => {
+    if (asked.charged === 'waits'.length && fails++ === 0) setImmediate(() => asked.answered(AWAY));
+    else store.ledger.admit(asked);
   };
-  const { seen, running } = worker(() => promise, { ledger });
-  running.wake();
-  await expect.poll(() => seen.toSorted()).toEqual(['long 1', 'long 2']);
+  const { slow, end } = await waiting('waits', { ledger: ledgerWith({ admit }) });
   clock.step(UNCOUNTED_LEASE_MS / 2);
   await expect.poll(() => fails).toBeGreaterThan(0);
   const look = async () => {
@@ -169,12 +171,8 @@ test('a count that fails is made again', async () => {
     return (await slow.standing()).heldCharacters;
   };
   await expect.poll(look, { timeout: 20_000 }).toBe('long 1long 2waits'.length);
-  resolve();
-  for (const id of ids) await expect.poll(() => stateOf(slow, id)).toBe('done');
-  await running.close();
+  await end();
 });
-
-const AWAY = { kind: 'unavailable', cause: 'timeout' } as const;
 
 test.each([
   ['and store and ledger answer', {}],
@@ -187,16 +185,15 @@ test.each([
   const id = await created(owner, 'gone');
   const due = { teamId: owner.teamId, documentId: id };
   const left = { finds: 0, resolves: 0, admits: 0 };
-  const ledger: PlainDocumentWorkerOptions['ledger'] = {
+  const ledger = ledgerWith({
     admit: (asked) =>
       void removeDocument(due, { documents, ledger: store.ledger }).then(() => {
         Object.assign(left, away);
         const isUnknown = left.admits-- > 0;
         store.ledger.admit(isUnknown ? { ...asked, answered: () => asked.answered(AWAY) } : asked);
       }),
-    check: (asked) => store.ledger.check(asked),
     resolve: (asked) => (left.resolves-- > 0 ? setImmediate(() => asked.answered(AWAY)) : store.ledger.resolve(asked)),
-  };
+  });
   const find: RecordDocuments['find'] = async (...asked) => (left.finds-- > 0 ? AWAY : documents.find(...asked));
   const { seen, running } = worker(undefined, { ledger, documents: { ...documents, find } });
   running.wake();
