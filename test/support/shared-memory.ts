@@ -12,7 +12,7 @@ export const LEARNT_MS = 30_000;
 
 interface SharedMemory {
   /** The plugin's entry of a configuration. */
-  readonly plugin: { readonly module: string; readonly options: object };
+  readonly plugin: { readonly module: string; readonly options: { readonly store: string; readonly look_up_ms: number } };
   /** Ids of the teams that have entries, each once. */
   teams(): Promise<readonly string[]>;
   /** Names and values of all entries. */

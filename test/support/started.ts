@@ -7,7 +7,7 @@ import { temporaryFolder } from './lingate-command.ts';
 import { storePlace } from './store-place.ts';
 import type { StorePlace } from './store-place.ts';
 
-interface Started {
+export interface Started {
   /** Made when it is first read. */
   readonly folder: string;
   /** By default on a database of its own and without engines. */

@@ -1,30 +1,31 @@
 // Every alert fires exactly while its fault exists: faults on running gateways, their metrics, evaluated by Prometheus's own rules engine.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { ulid } from 'ulid';
-import { beforeAll, describe, expect, test as base, vi } from 'vitest';
+import { describe, expect, test as base, vi } from 'vitest';
 import { parse } from 'yaml';
 import { DocumentSealer, loadConfig, openConfiguredStore } from '../../support/door/gateways.ts';
 import { limitsOf, NO_THRESHOLDS, ONLY_ENGINE } from '../../support/door/terms.ts';
 import { openStore, recordDocuments } from '../../support/door/stores.ts';
 import { freshKey } from '../../support/door/contracts.ts';
-import { startScriptedEngine, status } from '../../../src/testing.ts';
+import { status } from '../../../src/testing.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { ScriptedEngine, ScriptedEngineOptions } from '../../../src/testing/scripted-engine.ts';
 import { documentDraft } from '../../support/document-draft.ts';
 import { promisedLedger } from '../../support/promised-store.ts';
-import { CREDIT_PLAN, makeTeam, QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { CREDIT_PLAN, makeTeam, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startRedis } from '../../support/redis.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { checkAlerts, Timeline } from '../../support/rule-series.ts';
 import type { Moment } from '../../support/rule-series.ts';
 import { runProgram } from '../../support/start-program.ts';
+import { startedUntil } from '../../support/started.ts';
+import type { Started } from '../../support/started.ts';
 import { openBeside } from '../../support/store-place.ts';
 
 interface Rule {
@@ -42,27 +43,18 @@ const DAY_MS = 86_400_000;
 const DOCUMENTS = { secret: 'a secret of the tests that is long enough', store_bytes: 1_048_576 };
 const TEAM_METRICS = { every_seconds: 1, quota_used_percent: 50, credit_characters: 1000, key_unused_days: 30 };
 
-let rules: string;
-
-beforeAll(async () => {
-  rules = await readFile(RULES_FILE, 'utf8');
-});
+const rules = await readFile(RULES_FILE, 'utf8');
 
 /** Of one test: they run concurrently. */
-interface Place {
-  readonly folder: string;
-  /** Closes these after the test, the newest first. */
-  readonly closes: (...all: readonly (() => Promise<unknown>)[]) => void;
+interface Place extends Started {
   /** Those that expect something; they are judged when the test has said all of it. */
   readonly scenes: Set<Scene>;
 }
 
 const test = base.extend<{ place: Place }>({
   async place({ onTestFinished }, use) {
-    const folder = await mkdtemp(join(tmpdir(), 'lingate-alerts-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const scenes = new Set<Scene>();
-    await use({ folder, scenes, closes: (...all) => all.forEach((close) => onTestFinished(async () => void (await close()))) });
+    await use(Object.assign(startedUntil(onTestFinished), { scenes }));
     for (const scene of scenes) expect(await scene.judge()).toBe('');
   },
 });
@@ -87,10 +79,8 @@ class Scene {
     store = `sqlite:${place.folder}/lingate.db`,
     engineOptions: ScriptedEngineOptions = {},
   ) {
-    const engine = await startScriptedEngine(engineOptions);
-    place.closes(() => engine.close());
-    const gateway = await startGateway({ listener: 'node', store, engineUrls: [engine.url], config });
-    place.closes(() => gateway.stop());
+    const engine = await place.engine(engineOptions);
+    const gateway = await place.gateway({ listener: 'node', store, engineUrls: [engine.url], config });
     return new Scene(place, engine, gateway);
   }
 
@@ -183,19 +173,9 @@ describe.concurrent('the alerts', () => {
   });
 
   test('one engine of two fails: it is named, though the other one answers every request', async ({ place }) => {
-    const [small, large] = [await startScriptedEngine(), await startScriptedEngine()];
+    const [small, large] = [await place.engine(), await place.engine()];
     const engines = { small: { urls: [small.url] }, large: { urls: [large.url] } };
-    const gateway = await startGateway({
-      listener: 'node',
-      store: `sqlite:${place.folder}/several.db`,
-      engineUrls: [],
-      config: { engines },
-    });
-    place.closes(
-      () => small.close(),
-      () => large.close(),
-      () => gateway.stop(),
-    );
+    const gateway = await place.gateway({ listener: 'node', config: { engines } });
     const scene = new Scene(place, small, gateway);
     const team = await gateway.team();
     const translate = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
@@ -227,13 +207,8 @@ describe.concurrent('the alerts', () => {
 
   test('a replica of the engine that is down, until it is back', async ({ place }) => {
     const scene = await Scene.open(place);
-    const gone = await startScriptedEngine();
-    const { port, url } = gone;
-    await gone.close();
-    const engine = { urls: [scene.engine.url, url] };
-    const store = `sqlite:${place.folder}/two.db`;
-    const gateway = await startGateway({ listener: 'node', store, engineUrls: engine.urls });
-    place.closes(() => gateway.stop());
+    const port = await freePort();
+    const gateway = await place.gateway({ listener: 'node', engineUrls: [scene.engine.url, `http://127.0.0.1:${port}`] });
     const two = new Scene(place, scene.engine, gateway);
     const team = await gateway.team();
     // Many, so that the few trials are a negligible share.
@@ -243,8 +218,7 @@ describe.concurrent('the alerts', () => {
     await many();
     await two.until(/^lingate_engine_replica_up\{[^}]*\} 0$/m);
     await two.pass(MINUTES, alert('LingateEngineReplicaSetAside', ONE), many);
-    const again = await startScriptedEngine({ port });
-    place.closes(() => again.close());
+    await place.engine({ port });
     await vi.waitUntil(async () => (await many(), !/^lingate_engine_replica_up\{[^}]*\} 0$/m.test(await two.metrics())), {
       timeout: 60_000,
       interval: 500,

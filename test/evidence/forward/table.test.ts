@@ -1,11 +1,8 @@
 // Raw requests to forward routes: the upstream only gets requests that were sent through a route, with listed fields only.
 import { connect } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { startedUntil } from '../../support/started.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import type { SeenRequest, TestUpstream } from '../../support/upstream.ts';
 import { FORWARD_CASES } from './cases.ts';
@@ -17,17 +14,9 @@ const PATIENCE_MS = 1_500;
 const ANSWER_MS_MAX = 30_000;
 const STATUS = /^HTTP\/1\.1 (?:100 [^\r]*\r\n\r\nHTTP\/1\.1 )?((?!100)\d{3})/;
 const AT_ONCE = 25;
-const MAY_GO_UP = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'accept-encoding',
-  'content-type',
-  'x-kind',
-  'x-request-id',
-  'x-fixed',
-]);
+const MAY_GO_UP = new Set(
+  'host connection content-length transfer-encoding accept-encoding content-type x-kind x-request-id x-fixed'.split(' '),
+);
 
 interface Said {
   /** Of the first answer; 0 if there was none. */
@@ -41,14 +30,14 @@ test('the table has at least 80 cases', () => {
 });
 
 describe('a gateway', () => {
-  let folder: string;
+  const started = startedUntil(afterAll);
   let upstream: TestUpstream;
   let gateway: TestGateway;
   let said: readonly Said[];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'lingate-forward-'));
     upstream = await startUpstream();
+    started.closes(() => upstream.close());
     const forward = [
       { path: '/v1/voices', methods: ['GET'], target: upstream.url },
       {
@@ -59,7 +48,7 @@ describe('a gateway', () => {
         headers: { 'x-fixed': 'yes' },
       },
     ];
-    gateway = await startGateway({ store: `sqlite:${folder}/a.db`, engineUrls: ['http://127.0.0.1:9'], config: { forward } });
+    gateway = await started.gateway({ engineUrls: ['http://127.0.0.1:9'], config: { forward } });
     const { key } = await gateway.team();
     const all: Said[] = [];
     for (let at = 0; at < FORWARD_CASES.length; at += AT_ONCE) {
@@ -67,12 +56,6 @@ describe('a gateway', () => {
       all.push(...(await Promise.all(group.map((one, i) => play(gateway.port, bytesOf(one, at + i, key), one.expect !== 'contained')))));
     }
     said = all;
-  });
-
-  afterAll(async () => {
-    await gateway.stop();
-    await upstream.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const seenOf = (index: number): SeenRequest[] => upstream.seen.filter(({ target }) => target.includes(idOf(index)));
@@ -127,9 +110,8 @@ function idOf(index: number): string {
 }
 
 function bytesOf({ bytes }: ForwardCase, index: number, key: string): string {
-  const own = bytes.replaceAll('ID', idOf(index));
   // Lengths were counted with the word that stands for a key.
-  return own.replaceAll('KEY', key);
+  return bytes.replaceAll('ID', idOf(index)).replaceAll('KEY', key);
 }
 
 /** Sends all of it on a connection of its own; returns everything until the connection ends, or nothing more is expected. */

@@ -41,11 +41,8 @@ export async function writeUploadFiles(folder: string, sizes: readonly number[])
   return Promise.all(
     sizes.map(async (bytes) => {
       const path = join(folder, `upload-${bytes}`);
-      const [file, hash, cipher] = [
-        createWriteStream(path),
-        createHash('sha256'),
-        createCipheriv('aes-128-ctr', zeros.subarray(0, 16), zeros.subarray(0, 16)),
-      ];
+      const [file, hash] = [createWriteStream(path), createHash('sha256')];
+      const cipher = createCipheriv('aes-128-ctr', zeros.subarray(0, 16), zeros.subarray(0, 16));
       for (let left = bytes; left > 0; left -= PIECE_BYTES) {
         const piece = cipher.update(zeros.subarray(0, Math.min(left, PIECE_BYTES)));
         hash.update(piece);
@@ -71,27 +68,12 @@ export async function sendAll({ origin, key, uploads, atOnce, more = [] }: Uploa
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [number, { file, chunked, slow, path = `/v1/files/${slow ? 'slow-sink' : 'sink'}` }] = next;
       const framing = chunked ? ['-H', 'Transfer-Encoding: chunked'] : [];
-      const url = `${origin}${path}`;
-      const args = [
-        '-sS',
-        '-X',
-        'POST',
-        '-T',
-        file.path,
-        '-H',
-        `Authorization: Bearer ${key}`,
-        ...framing,
-        ...more,
-        '-w',
-        ' %{http_code}',
-        url,
-      ];
+      const sent = ['-sS', '-X', 'POST', '-T', file.path, '-H', `Authorization: Bearer ${key}`, ...framing, ...more];
+      const args = [...sent, '-w', ' %{http_code}', `${origin}${path}`];
       const answer = await outputOf('curl', args, { msMax: UPLOAD_MS_MAX }).catch((error: unknown) => String(error));
       const right = `${JSON.stringify({ bytes: file.bytes, sha256: file.sha256 })} 200`;
-      if (answer !== right)
-        failures.push(
-          `${number}: ${file.bytes} bytes${chunked ? ', chunked' : ''}${slow ? ', slow' : ''}: ${answer.replaceAll(/[\r\n]/g, '')}`,
-        );
+      const how = `${chunked ? ', chunked' : ''}${slow ? ', slow' : ''}`;
+      if (answer !== right) failures.push(`${number}: ${file.bytes} bytes${how}: ${answer.replaceAll(/[\r\n]/g, '')}`);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, sendOn));

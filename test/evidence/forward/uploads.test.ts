@@ -50,11 +50,7 @@ afterEach(async () => {
 afterAll(() => site.close());
 
 describe('with `listener: auto`', () => {
-  let usedBefore: number;
-
-  beforeAll(() => {
-    usedBefore = 0;
-  });
+  let usedBefore = 0;
 
   const charged = async (uploads: number): Promise<void> => {
     usedBefore += CHARGE * uploads;
@@ -64,10 +60,7 @@ describe('with `listener: auto`', () => {
   test('directly and behind nginx, three at once, on node:http, as one line says', async () => {
     await start({ forward: [{ ...FORWARD, body_bytes: BODY_BYTES_MAX }] });
     const [line] = logged(gateway, 'listener: auto is node:http, because uWebSockets.js does not stream');
-    expect(line).toMatchObject({
-      level: 'info',
-      reason: 'forward: what these routes pass on is streamed',
-    });
+    expect(line).toMatchObject({ level: 'info', reason: 'forward: what these routes pass on is streamed' });
     expect(gateway.output()).toContain(`"listener":"node:http ${process.versions.node}"`);
     const { key } = site.team;
     const nginx = await startNginx(gateway.port);
@@ -117,11 +110,8 @@ describe('with `listener: auto`', () => {
     expect(await lines(3)).toMatchObject({ status: 503, code: 'engine_unavailable' });
     expect((await post('/v1/impatient/reads-nothing', small!, false))[0]).toMatch(/"code":"engine_unavailable".* 503$/);
     expect(await lines(4)).toMatchObject({ status: 503, code: 'engine_unavailable' });
-    expect(
-      logged(gateway, 'forward attempts failed')
-        .map(({ causes }) => causes)
-        .slice(-2),
-    ).toEqual(['reset', 'timeout']);
+    const failed = logged(gateway, 'forward attempts failed').map(({ causes }) => causes);
+    expect(failed.slice(-2)).toEqual(['reset', 'timeout']);
     await leavesInTheMiddle(connect({ port: gateway.port, host: '127.0.0.1' }));
     expect((await lines(5))?.['code']).toMatch(/^(?:client_closed|validation_error)$/);
     await charged(0);

@@ -1,11 +1,12 @@
 // The admin API under attack, in raw bytes: anything not clearly valid is refused, changes nothing, and is never repeated.
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
-import { expect, describe, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { adminClient } from '../../support/admin-client.ts';
 import { expectProblem, onOneGateway } from '../../support/every-gateway.ts';
-import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { chunked, RawConnection } from '../../support/raw-http.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], plans: { pro: QUOTA_PLAN } };
@@ -69,41 +70,22 @@ const PATHS: readonly Attack[] = `/admin/v1 /admin/v1/ /admin/v1/teams/ /admin/v
   .split(/\s+/)
   .map((path): Attack => [`POST ${path}`, post([HOST, JSON_TYPE, RIGHT], TEAM, path), 404, 400]);
 
+const framed = (fields: readonly string[], body: string | Uint8Array): Buffer =>
+  bytes(['POST /admin/v1/teams HTTP/1.1', HOST, RIGHT, JSON_TYPE, ...fields], body);
+const ENDLESS = chunked(...Array.from({ length: 40 }, () => ' '.repeat(1000)), TEAM);
 const REQUESTS: readonly Attack[] = [
   ['another method', bytes(['DELETE /admin/v1/teams HTTP/1.1', HOST, RIGHT]), 405],
   ['a HEAD', bytes(['HEAD /admin/v1/teams HTTP/1.1', HOST, RIGHT]), 405],
   ['a TRACE', bytes(['TRACE /admin/v1/teams HTTP/1.1', HOST, RIGHT]), 405],
   ['a method in a field', bytes(['GET /admin/v1/keys/x/revoke HTTP/1.1', HOST, RIGHT, 'X-HTTP-Method-Override: POST']), 405],
   ['a CONNECT', bytes(['CONNECT 127.0.0.1:9090 HTTP/1.1', HOST, RIGHT]), 0, 400, 404, 405],
-  [
-    'a body with two lengths',
-    bytes(['POST /admin/v1/teams HTTP/1.1', HOST, RIGHT, JSON_TYPE, 'Content-Length: 32', 'Content-Length: 31'], TEAM),
-    400,
-  ],
-  [
-    'a body with a length and in chunks',
-    bytes(['POST /admin/v1/teams HTTP/1.1', HOST, RIGHT, JSON_TYPE, 'Content-Length: 32', 'Transfer-Encoding: chunked'], chunked(TEAM)),
-    400,
-  ],
-  [
-    'chunks without an end that can be taken',
-    bytes(
-      ['POST /admin/v1/teams HTTP/1.1', HOST, RIGHT, JSON_TYPE, 'Transfer-Encoding: chunked'],
-      chunked(...Array.from({ length: 40 }, () => ' '.repeat(1000)), TEAM),
-    ),
-    400,
-  ],
+  ['a body with two lengths', framed(['Content-Length: 32', 'Content-Length: 31'], TEAM), 400],
+  ['a body with a length and in chunks', framed(['Content-Length: 32', 'Transfer-Encoding: chunked'], chunked(TEAM)), 400],
+  ['chunks without an end that can be taken', framed(['Transfer-Encoding: chunked'], ENDLESS), 400],
   ['no media type', post([HOST, RIGHT]), 400],
   ['a form', post([HOST, RIGHT, 'Content-Type: application/x-www-form-urlencoded'], 'name=Intruder&plan=pro'), 400],
   ['plain text', post([HOST, RIGHT, 'Content-Type: text/plain;application/json']), 400],
-  [
-    'bytes that are not UTF-8',
-    bytes(
-      ['POST /admin/v1/teams HTTP/1.1', HOST, RIGHT, JSON_TYPE, 'Content-Length: 30'],
-      Buffer.from('{"name":"Intr\xff","plan":"pro" }', 'latin1'),
-    ),
-    400,
-  ],
+  ['bytes that are not UTF-8', framed(['Content-Length: 30'], Buffer.from('{"name":"Intr\xff","plan":"pro" }', 'latin1')), 400],
   ['a prototype', post([HOST, RIGHT, JSON_TYPE], '{"__proto__":{"plan":"pro"},"name":"Intruder"}'), 400],
   ['a prototype’s plan', post([HOST, RIGHT, JSON_TYPE], '{"name":"Intruder","plan":"__proto__"}'), 400],
   ['an object for a name', post([HOST, RIGHT, JSON_TYPE], '{"name":{"$ne":""},"plan":"pro"}'), 400],
@@ -201,7 +183,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
 });
 
 test('10,000 guesses of a token from one address: ten get 401, all others 429; the right one is accepted meanwhile', async () => {
-  const gateway = await startGateway({ listener: 'node', store: 'sqlite::memory:', engineUrls: ['http://127.0.0.1:1'], config: CONFIG });
+  const gateway = await startedUntil(onTestFinished).gateway({ listener: 'node', engineUrls: ['http://127.0.0.1:1'], config: CONFIG });
   const agent = new Agent({ keepAlive: true, maxSockets: 8, localAddress: '127.0.0.9' });
   const statusOf = (token: string): Promise<number> =>
     new Promise((resolve, reject) => {
@@ -221,7 +203,6 @@ test('10,000 guesses of a token from one address: ten get 401, all others 429; t
     expect(await statusOf(TOKEN)).toBe(200);
   }
   agent.destroy();
-  await gateway.stop();
   // Within a minute; if the machine takes longer, ten more guesses get 401.
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([401, 429]);
   expect(counts.get(401)).toBeLessThanOrEqual(30);

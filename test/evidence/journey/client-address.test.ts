@@ -10,13 +10,10 @@ type Line = Readonly<Record<string, unknown>>;
 async function clientOf(setting: Setting, headers: Readonly<Record<string, string>>, path = '/v1/usage'): Promise<Line> {
   const response = await ask(setting, { path, headers });
   const id = response.header('x-request-id');
+  const line = (): string | undefined => setting.gateway.logLines.find((text) => text.includes(`"${id}"`));
   // Lines are written in pieces, a tenth of a second later.
-  await expect.poll(() => setting.gateway.logLines.join('')).toContain(`"${id}"`);
-  const line = setting.gateway.logLines
-    .join('')
-    .split('\n')
-    .find((text) => text.includes(`"${id}"`));
-  return JSON.parse(line!) as Line;
+  await expect.poll(line).toBeDefined();
+  return JSON.parse(line()!) as Line;
 }
 
 describe('behind a trusted proxy', () => {

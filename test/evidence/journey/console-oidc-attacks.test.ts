@@ -54,75 +54,71 @@ async function expectRefused(browser: OidcVisitor, answer: HttpResponse, status:
 const header = { alg: 'ES256' };
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
-describe.each<[string, readonly (readonly [attack: string, lies: () => Lies, detail: string])[]]>([
+type Attack = readonly [attack: string, lies: () => Lies, detail: string];
+/** The right claims, but for these. */
+const claims = (changed: (right: Claims) => Claims) => (): Lies => ({ claims: (right) => ({ ...right, ...changed(right) }) });
+const token = (signed: (right: Claims) => string, allowed?: string) => (): Lies => ({
+  token: signed,
+  ...(allowed === undefined ? {} : { metadata: allowing(allowed) }),
+});
+
+const CLAIMS: readonly Attack[] = [
+  ['of another nonce', claims(() => ({ nonce: 'x'.repeat(43) })), 'unexpected ID Token "nonce" claim value'],
+  ['without a nonce', claims(() => ({ nonce: undefined })), 'JWT "nonce" (nonce) claim missing'],
+  ['of another issuer', claims(() => ({ iss: other.issuer })), 'unexpected JWT "iss" (issuer) claim value'],
+  ['for another audience', claims(() => ({ aud: 'another client' })), 'unexpected JWT "aud" (audience) claim value'],
   [
-    'claims',
-    [
-      ['of another nonce', () => ({ claims: (right) => ({ ...right, nonce: 'x'.repeat(43) }) }), 'unexpected ID Token "nonce" claim value'],
-      ['without a nonce', () => ({ claims: ({ nonce: _nonce, ...right }) => right }), 'JWT "nonce" (nonce) claim missing'],
-      ['of another issuer', () => ({ claims: (right) => ({ ...right, iss: other.issuer }) }), 'unexpected JWT "iss" (issuer) claim value'],
-      [
-        'for another audience',
-        () => ({ claims: (right) => ({ ...right, aud: 'another client' }) }),
-        'unexpected JWT "aud" (audience) claim value',
-      ],
-      [
-        'for several audiences, authorized for another',
-        () => ({ claims: (right) => ({ ...right, aud: [right['aud'], 'x'], azp: 'x' }) }),
-        'unexpected ID Token "azp" (authorized party) claim value',
-      ],
-      [
-        'that has expired',
-        () => ({ claims: (right) => ({ ...right, exp: seconds() - 60 }) }),
-        'unexpected JWT "exp" (expiration time) claim value, expiration is past current timestamp',
-      ],
-      ['made long ago', () => ({ claims: (right) => ({ ...right, iat: seconds() - 900 }) }), 'unexpected "iat"'],
-      ['made in the future', () => ({ claims: (right) => ({ ...right, iat: seconds() + 900 }) }), 'unexpected "iat"'],
-    ],
+    'for several audiences, authorized for another',
+    claims(({ aud }) => ({ aud: [aud, 'x'], azp: 'x' })),
+    'unexpected ID Token "azp" (authorized party) claim value',
   ],
   [
-    'signature',
-    [
-      ['of nobody', () => ({ token: (claims) => unsignedToken({ alg: 'none' }, claims) }), 'unexpected JWT "alg" header parameter'],
-      [
-        'of nobody, which the discovery document allows',
-        () => ({ metadata: allowing('none'), token: (claims) => unsignedToken({ alg: 'none' }, claims) }),
-        'unsupported JWS "alg" identifier',
-      ],
-      [
-        'by the client’s secret, which the discovery document allows',
-        () => ({ metadata: allowing('HS256'), token: (claims) => unsignedToken({ alg: 'HS256' }, claims, provider.clientSecret) }),
-        'unsupported JWS algorithm',
-      ],
-      [
-        'by another provider',
-        () => ({ token: (claims) => other.rotateKeys()(claims) }),
-        'error when selecting a JWT verification key, no applicable keys found',
-      ],
-      ['that is empty', () => ({ token: (claims) => unsignedToken(header, claims) }), 'JWT signature verification failed'],
-      [
-        'of other claims',
-        () => ({ token: (claims) => mixed(provider.sign({ ...claims, sub: '1' }), claims) }),
-        'JWT signature verification failed',
-      ],
-      ['that is no token', () => ({ token: () => '' }), '"response" body "id_token" property must not be empty'],
-    ],
+    'that has expired',
+    claims(() => ({ exp: seconds() - 60 })),
+    'unexpected JWT "exp" (expiration time) claim value, expiration is past current timestamp',
   ],
-])('an ID token with a wrong %s', (_what, attacks) => {
-  test('is refused', async () => {
-    for (const [attack, lies, detail] of attacks) {
-      // A discovery document is remembered: each attack has a gateway that has not read it.
-      await open();
-      const browser = visitor();
-      provider.lies(lies());
-      const answer = await browser.comeBack(provider.approve(await browser.begin(), ADA));
-      await expectRefused(browser, answer, 400, 'wrong_id_token').catch((error: unknown) => {
-        throw new Error(attack, { cause: error });
-      });
-      expect([attack, (JSON.parse(gateway.logLines.at(-1)!) as { detail: string }).detail]).toEqual([attack, detail]);
-      expect(answer.body).not.toContain(detail);
-    }
-  });
+  ['made long ago', claims(() => ({ iat: seconds() - 900 })), 'unexpected "iat"'],
+  ['made in the future', claims(() => ({ iat: seconds() + 900 })), 'unexpected "iat"'],
+];
+const WRONG = 'JWT signature verification failed';
+const SIGNATURES: readonly Attack[] = [
+  ['of nobody', token((right) => unsignedToken({ alg: 'none' }, right)), 'unexpected JWT "alg" header parameter'],
+  [
+    'of nobody, which the discovery document allows',
+    token((right) => unsignedToken({ alg: 'none' }, right), 'none'),
+    'unsupported JWS "alg" identifier',
+  ],
+  [
+    'by the client’s secret, which the discovery document allows',
+    token((right) => unsignedToken({ alg: 'HS256' }, right, provider.clientSecret), 'HS256'),
+    'unsupported JWS algorithm',
+  ],
+  [
+    'by another provider',
+    token((right) => other.rotateKeys()(right)),
+    'error when selecting a JWT verification key, no applicable keys found',
+  ],
+  ['that is empty', token((right) => unsignedToken(header, right)), WRONG],
+  ['of other claims', token((right) => mixed(provider.sign({ ...right, sub: '1' }), right)), WRONG],
+  ['that is no token', token(() => ''), '"response" body "id_token" property must not be empty'],
+];
+
+test.each([
+  ['claims', CLAIMS],
+  ['signature', SIGNATURES],
+])('an ID token with a wrong %s is refused', async (_what, attacks) => {
+  for (const [attack, lies, detail] of attacks) {
+    // A discovery document is remembered: each attack has a gateway that has not read it.
+    await open();
+    const browser = visitor();
+    provider.lies(lies());
+    const answer = await browser.comeBack(provider.approve(await browser.begin(), ADA));
+    await expectRefused(browser, answer, 400, 'wrong_id_token').catch((error: unknown) => {
+      throw new Error(attack, { cause: error });
+    });
+    expect([attack, (JSON.parse(gateway.logLines.at(-1)!) as { detail: string }).detail]).toEqual([attack, detail]);
+    expect(answer.body).not.toContain(detail);
+  }
 });
 
 function allowing(algorithm: string): NonNullable<Lies['metadata']> {

@@ -1,5 +1,6 @@
 // A gateway after SIGTERM: what it still serves, for how long, and what is aborted.
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { V1 } from '../../support/fronts.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
 import { logged, openSite, opsPage, translate } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
@@ -13,16 +14,13 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
-const BODY = JSON.stringify({ text: ['0123456789'], target_lang: 'DE' });
-
 test.each(LISTENERS)(
   'with a drain delay (%s listener) everything is served while probes already fail, then the port closes',
   async (listener) => {
     await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_delay_seconds: 4 } });
     const gateway = await site.serve();
     const kept = await RawConnection.open({ port: gateway.port });
-    const headers = { Authorization: `Bearer ${site.team.key}`, 'Content-Type': 'application/json' };
-    const bytes = requestBytes({ method: 'POST', path: '/v1/translate', headers, body: BODY });
+    const bytes = requestBytes(V1.translation(site.team.key, ['0123456789']));
     const ended = gateway.end('SIGTERM');
     await expect
       .poll(() => opsPage(gateway, '/readyz'))

@@ -1,52 +1,36 @@
 // What an engine may cost: at its limit the next engine takes over without a refusal, on every gateway of the store.
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
-import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
 import type { ScriptedReceiver } from '../../support/event-receiver.ts';
 import { expectProblem } from '../../support/every-gateway.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { V1 } from '../../support/fronts.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { redisOfFile } from '../../support/redis-of-file.ts';
 import { openSite } from '../../support/site.ts';
-
-const { redisServer } = redisOfFile();
+import { startedUntil } from '../../support/started.ts';
 
 const MOST = 500;
 const TEXT = 'x'.repeat(20);
-const translateAt = (port: number, { key }: TestTeam): Promise<HttpResponse> =>
-  request({
-    port,
-    method: 'POST',
-    path: '/v1/translate',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ text: [TEXT], source_lang: 'EN', target_lang: 'DE' }),
-  });
+const translateAt = (port: number, { key }: TestTeam): Promise<HttpResponse> => request({ port, ...V1.translation(key, [TEXT]) });
 
 describe('two gateways on one Redis', () => {
+  const [started, running] = [startedUntil(afterAll), startedUntil(afterEach)];
   let url = '';
   let receiver: ScriptedReceiver;
   const engines = {} as Record<'small' | 'large', ScriptedEngine>;
-  const gateways: TestGateway[] = [];
 
   beforeAll(async () => {
-    url = (await redisServer()).url;
+    ({ url } = await started.place('redis'));
     receiver = await startScriptedReceiver();
-    for (const name of ['small', 'large'] as const) engines[name] = await startScriptedEngine();
+    started.closes(() => receiver.close());
+    for (const name of ['small', 'large'] as const) engines[name] = await started.engine();
   });
-  afterEach(async () => {
-    for (const gateway of gateways.splice(0)) await gateway.stop();
-    for (const engine of Object.values(engines)) engine.forget();
-  });
-  afterAll(async () => {
-    await Promise.all(Object.values(engines).map((engine) => engine.close()));
-    await receiver.close();
-  });
+  afterEach(() => Object.values(engines).forEach((engine) => engine.forget()));
 
-  const start = async (small: string, withLarge: boolean): Promise<TestGateway> => {
+  const start = (small: string, withLarge: boolean): Promise<TestGateway> => {
     const config = {
       events: { url: receiver.url, secret: EVENTS_SECRET },
       engines: {
@@ -54,9 +38,7 @@ describe('two gateways on one Redis', () => {
         ...(withLarge ? { large: { urls: [engines.large.url] } } : {}),
       },
     };
-    const gateway = await startGateway({ listener: 'node', store: url, engineUrls: [], config });
-    gateways.push(gateway);
-    return gateway;
+    return running.gateway({ listener: 'node', store: url, config });
   };
   const translate = (gateway: TestGateway, team: TestTeam): Promise<HttpResponse> => translateAt(gateway.port, team);
   const metric = async (gateway: TestGateway): Promise<string> =>
@@ -73,7 +55,7 @@ describe('two gateways on one Redis', () => {
     await expect.poll(() => metric(other)).toBe('lingate_engine_limit_reached{engine="small"} 1');
     expect((await translate(other, team)).status).toBe(200);
     expect([engines.small.requests.length, engines.large.requests.length]).toEqual([MOST / TEXT.length, 11]);
-    const warned = gateways.flatMap(({ logLines }) => logLines).filter((line) => line.includes('has used up its characters'));
+    const warned = [one, other].flatMap(({ logLines }) => logLines).filter((line) => line.includes('has used up its characters'));
     expect(warned.map((line) => JSON.parse(line) as unknown)).toEqual([
       expect.objectContaining({ level: 'warn', engine: 'small', per: 'month', most: MOST, characters: MOST }),
     ]);

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminClient } from '../../support/admin-client.ts';
 import type { AdminCall, AdminClient, Json } from '../../support/admin-client.ts';
 import { expectProblem } from '../../support/every-gateway.ts';
-import { CREDIT_PLAN, startGateway } from '../../support/gateway.ts';
+import { CREDIT_PLAN } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { redisOfFile } from '../../support/redis-of-file.ts';
+import { startedUntil } from '../../support/started.ts';
 import { answered } from '../../../src/index.ts';
 
 const [TOKEN, SALES] = ['a token of at least thirty-two characters', 'another one of at least thirty-two of them'].map((text) =>
@@ -18,7 +18,6 @@ const CONFIG = {
   admin: { tokens: ['ops', 'sales'].map((name, i) => ({ name, token: [TOKEN, SALES][i], role: 'manage' })) },
   plans: { prepaid: CREDIT_PLAN },
 };
-const { redisServer } = redisOfFile();
 
 /** Everything that is stored, as text. */
 async function dump(url: string): Promise<string> {
@@ -29,21 +28,19 @@ async function dump(url: string): Promise<string> {
 }
 
 describe('over Redis', () => {
+  const started = startedUntil(afterAll);
   let url = '';
   const gateways: TestGateway[] = [];
   const start = async (): Promise<TestGateway> => {
-    const gateway = await startGateway({ listener: 'node', store: url, engineUrls: ['http://127.0.0.1:1'], config: CONFIG });
+    const gateway = await started.gateway({ listener: 'node', store: url, engineUrls: ['http://127.0.0.1:1'], config: CONFIG });
     gateways.push(gateway);
     return gateway;
   };
   const client = (gateway: TestGateway): AdminClient =>
     adminClient({ listener: 'node', store: 'redis', url, gateway, engine: undefined as never }, TOKEN);
   beforeAll(async () => {
-    url = (await redisServer()).url;
+    ({ url } = await started.place('redis'));
     await Promise.all([start(), start()]);
-  });
-  afterAll(async () => {
-    for (const gateway of gateways) await gateway.stop();
   });
 
   const once = (body: object): AdminCall => ({ headers: { 'idempotency-key': `order-${randomBytes(6).toString('hex')}` }, body });

@@ -26,42 +26,31 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGES = MANUAL_PAGES.map((path) => path.replace(/^.*\/|\.md$/g, ''));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** What runs the blocks of a page in a language. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  'azure-api sh': 'test/evidence/journey/manual-clients.test.ts',
-  'azure-api js': 'test/evidence/journey/manual-clients.test.ts',
-  'deepl-api js': 'test/evidence/journey/manual-clients.test.ts',
-  'deepl-api python': 'test/evidence/journey/manual-clients.test.ts',
-  'deepl-api ruby': 'test/evidence/journey/manual-clients.test.ts',
-  'engines yaml': 'test/unit/config/manual.test.ts',
-  'events js': 'test/support/event-receiver.ts',
-  'first-invoice sh': 'test/evidence/journey/first-invoice.test.ts',
-  'first-invoice json': 'test/evidence/journey/first-invoice.test.ts',
-  'first-invoice csv': 'test/evidence/journey/first-invoice.test.ts',
-  'first-invoice text': 'test/evidence/journey/first-invoice.test.ts',
-  'google-api sh': 'test/evidence/journey/manual-clients.test.ts',
-  'google-api python': 'test/evidence/journey/manual-clients.test.ts',
-  'helm sh': 'test/evidence/kubernetes/manual.test.ts',
-  'helm yaml': 'test/evidence/kubernetes/manual.test.ts',
-  'libretranslate-api sh': 'test/evidence/journey/manual-clients.test.ts',
-  'plugins js': 'test/package/plugins.test.ts',
-  'sign-in sh': 'test/evidence/journey/sign-in-manual.test.ts',
-  'tracing sh': 'test/evidence/journey/tracing-manual.test.ts',
-  'verifying sh': 'test/evidence/releases/verifying.test.ts',
-  'README sh': 'test/evidence/journey/readme.test.ts',
-  'README json': 'test/evidence/journey/readme.test.ts',
-  'README ts': 'test/package/plugins.test.ts',
-  'README yaml': 'test/package/plugins.test.ts',
+/** What runs the blocks of a page in a language, or a section of a page whose other blocks are run here. */
+const ELSEWHERE: Readonly<Record<string, readonly (readonly [page: string, ...what: string[]])[]>> = {
+  'evidence/journey/manual-clients': [
+    ['azure-api', 'sh', 'js'],
+    ['deepl-api', 'js', 'python', 'ruby'],
+    ['google-api', 'sh', 'python', "Google's client for Node"],
+    ['libretranslate-api', 'sh'],
+  ],
+  'unit/config/manual': [['engines', 'yaml']],
+  'support/event-receiver': [['events', 'js']],
+  'evidence/journey/first-invoice': [['first-invoice', 'sh', 'json', 'csv', 'text']],
+  'evidence/kubernetes/manual': [['helm', 'sh', 'yaml']],
+  'package/plugins': [
+    ['plugins', 'js'],
+    ['README', 'ts', 'yaml'],
+  ],
+  'evidence/journey/sign-in-manual': [['sign-in', 'sh']],
+  'evidence/journey/tracing-manual': [['tracing', 'sh']],
+  'evidence/releases/verifying': [['verifying', 'sh']],
+  'evidence/journey/readme': [['README', 'sh', 'json']],
+  'evidence/journey/keeping-manual': [
+    ['keeping-data', 'Backup of a SQLite file', 'Restore of a SQLite file', 'Moving to another store', 'Upgrade'],
+  ],
+  'evidence/journey/leaked-key': [['teams-and-keys', 'A leaked key: found and revoked in one minute']],
 };
-/** Sections of pages whose other blocks are run here. */
-const SECTIONS_ELSEWHERE: readonly (readonly [page: string, section: string, test: string])[] = [
-  ['google-api', "Google's client for Node", 'test/evidence/journey/manual-clients.test.ts'],
-  ['keeping-data', 'Backup of a SQLite file', 'test/evidence/journey/keeping-manual.test.ts'],
-  ['keeping-data', 'Restore of a SQLite file', 'test/evidence/journey/keeping-manual.test.ts'],
-  ['keeping-data', 'Moving to another store', 'test/evidence/journey/keeping-manual.test.ts'],
-  ['keeping-data', 'Upgrade', 'test/evidence/journey/keeping-manual.test.ts'],
-  ['teams-and-keys', 'A leaked key: found and revoked in one minute', 'test/evidence/journey/leaked-key.test.ts'],
-];
 
 /** Blocks that were run or judged here. */
 const used = new Set<string>();
@@ -373,17 +362,23 @@ describe('what needs a container or a cluster fits its files', () => {
 });
 
 test('every block is run or judged, here or by the named test', () => {
-  for (const [page, section] of SECTIONS_ELSEWHERE) for (const block of blocksIn(manualSection(page, section))) used.add(block.text);
+  const elsewhere = new Set<string>();
+  for (const [page, ...all] of Object.values(ELSEWHERE).flat()) {
+    for (const what of all) {
+      if (/^[a-z]+$/.test(what)) elsewhere.add(`${page} ${what}`);
+      else for (const block of blocksIn(manualSection(page, what))) used.add(block.text);
+    }
+  }
   const all = [...PAGES.map((page) => [page, manualPage(page)] as const), ['README', read('README.md')] as const];
   const left = all.flatMap(([page, text]) =>
     blocksIn(text)
-      .filter((block) => !used.has(block.text) && ELSEWHERE[`${page} ${block.language}`] === undefined && block.language !== 'mermaid')
+      .filter((block) => !used.has(block.text) && !elsewhere.has(`${page} ${block.language}`) && block.language !== 'mermaid')
       .map((block) => `${page} ${block.language}: ${block.text.split('\n')[0]}`),
   );
   expect(left).toEqual([]);
-  const named = [
-    ...Object.entries(ELSEWHERE).map(([of, file]) => [of.split(' ')[0]!, file]),
-    ...SECTIONS_ELSEWHERE.map(([page, , file]) => [page, file]),
-  ];
-  expect(named.filter(([page, file]) => !read(file!).includes(page!) && !read(file!).includes('builtInProtocols'))).toEqual([]);
+  for (const [name, pages] of Object.entries(ELSEWHERE)) {
+    const file = read(`test/${name}.${name.startsWith('support/') ? 'ts' : 'test.ts'}`);
+    const unnamed = pages.filter(([page]) => !file.includes(page) && !file.includes('builtInProtocols'));
+    expect([name, unnamed]).toEqual([name, []]);
+  }
 });

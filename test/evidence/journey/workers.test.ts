@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { lingate } from '../../support/lingate-command.ts';
 import { QUOTA_PLAN, makeTeam } from '../../support/gateway.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
+import { V1 } from '../../support/fronts.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
 import { logged, openSite, opsPage, translate, workersOf } from '../../support/site.ts';
 import type { Site } from '../../support/site.ts';
@@ -173,9 +174,7 @@ describe('the end of the primary', () => {
     const pids = workersOf(gateway);
     site.engine.always('hang');
     const connection = await RawConnection.open({ port: gateway.port });
-    const body = JSON.stringify({ text: ['Hello'], target_lang: 'DE' });
-    const headers = { Authorization: `Bearer ${site.team.key}`, 'Content-Type': 'application/json' };
-    connection.send(requestBytes({ method: 'POST', path: '/v1/translate', headers, body }));
+    connection.send(requestBytes(V1.translation(site.team.key, ['Hello'])));
     await site.engine.until(() => site.engine.requests.length > 0);
     gateway.process.kill('SIGTERM');
     await expect.poll(() => logged(gateway, 'stopping')).toHaveLength(1);
@@ -195,8 +194,7 @@ describe('workers that cannot start', () => {
     ['a foreign address', ['--listen', '192.0.2.1:8080'], /^lingate serve: cannot listen on 192\.0\.2\.1:8080: this machine[^\n]*\n$/],
   ])('%s is one clear line, and the process exits', async (_name, flags, line) => {
     const args = site.args('--workers', '2', ...flags);
-    const store = args.indexOf('--store');
-    if (flags.includes('--store')) args.splice(store, 2);
+    if (flags.includes('--store')) args.splice(args.indexOf('--store'), 2);
     const { status, stdout, stderr } = await lingate(args);
     expect(stderr).toMatch(line);
     expect(status).toBe(1);

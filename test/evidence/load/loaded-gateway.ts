@@ -54,19 +54,8 @@ export async function startLoadedGateway({
   const file = join(place.folder, 'lingate.yaml');
   // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config));
-  const args = [
-    'serve',
-    '--config',
-    file,
-    '--listen',
-    '127.0.0.1:0',
-    '--ops',
-    '127.0.0.1:0',
-    '--store',
-    url,
-    '--engine-url',
-    engineUrl ?? engine.url,
-  ];
+  const free = ['--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0'];
+  const args = ['serve', '--config', file, ...free, '--store', url, '--engine-url', engineUrl ?? engine.url];
   const options: Record<string, string> = nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions };
   const gateway = await startGatewayProcess({ args, env: { ...env, ...options } });
   const store = await openBeside(url);

@@ -1,11 +1,11 @@
 // The manual's page on verifying a release: its commands are about what the workflow makes, and those that need no network run as they stand.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { codeBlocks, manualPage } from '../../support/manual.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
 import { runProgram } from '../../support/start-program.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, ROOT), 'utf8');
@@ -14,25 +14,15 @@ const WORKFLOW = read('.github/workflows/release.yml');
 const { version } = JSON.parse(read('package.json')) as { version: string };
 const blocks = codeBlocks(PAGE, 'sh');
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lingate-verifying-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 test('three commands verify it', () => {
-  const three = codeBlocks(
-    PAGE.split(/^## /m).find((section) => section.startsWith('In three commands'))!,
-    'sh',
-  );
+  const three = codeBlocks(manualSection('verifying', 'In three commands'), 'sh');
   expect(three.map((block) => block.trim().split(/ (?!verify)/)[0])).toEqual(['cosign verify-blob', 'sha256sum', 'cosign verify']);
   // Each is one command.
   expect(three.map((block) => block.trim().replaceAll('\\\n', '').split('\n'))).toEqual(three.map((): unknown => [expect.any(String)]));
 });
 
 test('the list of checksums is checked as it stands, and a changed file is found', async () => {
+  const { folder } = startedUntil(onTestFinished);
   const check = blocks.find((block) => block.startsWith('sha256sum'))!;
   const files = [`lingate-${version}.tgz`, `lingate-${version}.cdx.json`];
   for (const name of files) writeFileSync(join(folder, name), name);

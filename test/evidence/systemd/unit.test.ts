@@ -1,35 +1,27 @@
 // The systemd unit: systemd's own checks, how much it confines, and that its times and variables match lingate's.
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../support/door/gateways.ts';
 import { runProgram } from '../../support/start-program.ts';
+import { startedUntil } from '../../support/started.ts';
 
 const UNIT = readFileSync(new URL('../../../config/lingate.service', import.meta.url), 'utf8');
 const SERVED = '/usr/local/bin/lingate';
 /** Of 10 for an unrestricted service; systemd calls anything below 2 well confined. */
 const EXPOSURE_MAX = 20;
 
-let folder: string;
-let unit: string;
+const { folder } = startedUntil(afterAll);
+const program = join(folder, 'lingate');
+writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 });
+const unit = join(folder, 'lingate.service');
+writeFileSync(unit, UNIT.replace(SERVED, program));
 
 /** Every value of the directive with this name. */
 const valuesOf = (name: string): string[] => [...UNIT.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((match) => match[1]!);
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lingate-unit-'));
-  const program = join(folder, 'lingate');
-  writeFileSync(program, '#!/bin/sh\n');
-  chmodSync(program, 0o755);
-  unit = join(folder, 'lingate.service');
-  expect(UNIT).toContain(`ExecStart=${SERVED} serve`);
-  writeFileSync(unit, UNIT.replace(SERVED, program));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
-
 test('systemd finds nothing wrong with it, and would with a mistyped directive', async () => {
+  expect(UNIT).toContain(`ExecStart=${SERVED} serve`);
   const { status, stderr } = await runProgram('systemd-analyze', ['verify', '--man=no', unit]);
   expect([status, stderr.split('\n').filter((line) => line.includes('lingate.service'))]).toEqual([0, []]);
   const mistyped = join(folder, 'mistyped.service');

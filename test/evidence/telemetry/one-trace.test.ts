@@ -1,18 +1,18 @@
 // One trace from a customer's SDK through the gateway to an engine's SDK, at one collector: every parent is the span before, times are
 // nested, and nothing that callers or engines said is in any payload. Over both listeners and both stores, and with workers.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { bareEnvironment } from '../../support/compile-cache.ts';
 import { makeTeam } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
-import { LISTENERS } from '../../support/listeners.ts';
+import { COMBINATIONS } from '../../support/every-gateway.ts';
 import { startCollector } from '../../support/otlp-collector.ts';
 import type { Collector, CollectedSpan } from '../../support/otlp-collector.ts';
 import { outputOf, startProgram } from '../../support/start-program.ts';
-import { openBeside, storePlace } from '../../support/store-place.ts';
+import { startedUntil } from '../../support/started.ts';
+import { openBeside } from '../../support/store-place.ts';
 
 const PROGRAM = fileURLToPath(new URL('sdk-program.ts', import.meta.url));
 const REQUESTS = 4;
@@ -40,28 +40,21 @@ async function startEngine(collector: Collector, role: 'engine' | 'failing-engin
   return ready.exec(program.output)![1]!;
 }
 
-const VARIANTS = [
-  { listener: LISTENERS[0], store: 'sqlite', workers: 1 },
-  { listener: LISTENERS.at(-1)!, store: 'redis', workers: 2 },
-] as const;
+const VARIANTS = COMBINATIONS.map((combination, i) => ({ ...combination, workers: i + 1 }));
 
 test.each(VARIANTS)('$listener, $store, workers: $workers', async ({ listener, store, workers }) => {
   const collector = await startCollector();
   onTestFinished(() => collector.close());
-  const place = await storePlace(store);
-  onTestFinished(() => place.remove());
-  const folder = await mkdtemp(join(tmpdir(), 'lingate-trace-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const beside = await openBeside(place.url);
-  onTestFinished(() => beside.close());
+  const started = startedUntil(onTestFinished);
+  const { url, folder } = await started.place(store);
+  const beside = await openBeside(url);
+  started.closes(() => beside.close());
   const team = await makeTeam(beside);
   const [failing, engine] = [await startEngine(collector, 'failing-engine'), await startEngine(collector, 'engine')];
   const file = join(folder, 'lingate.yaml');
   const otel = { endpoint: collector.url, sample: 0, follow_callers: true };
-  await writeFile(
-    file,
-    JSON.stringify({ listener, store: place.url, engines: { failing: { urls: [failing] }, engine: { urls: [engine] } }, otel }),
-  );
+  const engines = { failing: { urls: [failing] }, engine: { urls: [engine] } };
+  await writeFile(file, JSON.stringify({ listener, store: url, engines, otel }));
   const gateway = await startGatewayProcess({
     args: ['serve', '--config', file, '--listen', '127.0.0.1:0', '--ops', '127.0.0.1:0', '--workers', String(workers)],
     cwd: folder,
