@@ -1,11 +1,16 @@
-// A Redis shared by gateways: what is found there, and that a slow, silent, full, unreachable or damaged one soon gives a miss.
+// A Redis shared by gateways: what is found there, and that a slow, silent, full, unreachable or damaged one soon gives a miss,
+// after exactly the configured time on a virtual clock.
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Default } from 'typebox/value';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { KnownTexts, TextAnswer } from '../../../../src/domain/text-stages.ts';
+import memory from '../../../../src/plugins/memory.ts';
 import type { Exchange } from '../../../../src/core/exchange.ts';
 import { RedisMemory } from '../../../../src/plugins/memory/redis-memory.ts';
 import { watchStalls } from '../../../evidence/faults/stall.ts';
 import { startFaultProxy } from '../../../support/fault-proxy.ts';
-import type { FaultProxy } from '../../../support/fault-proxy.ts';
+import type { FaultProxy, ProxyFault } from '../../../support/fault-proxy.ts';
 import { startRedis } from '../../../support/redis.ts';
 import type { RedisServer } from '../../../support/redis.ts';
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
@@ -20,7 +25,7 @@ let redis: RedisServer;
 let client: Redis;
 let proxy: FaultProxy;
 let away: string[];
-const open: RedisMemory[] = [];
+const open: Pick<RedisMemory, 'close'>[] = [];
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -38,7 +43,9 @@ beforeEach(async () => {
   await client.flushall();
 });
 afterEach(() => {
-  for (const memory of open.splice(0)) memory.close();
+  vi.useRealTimers();
+  for (const one of open.splice(0)) one.close();
+  redis.process.kill('SIGCONT');
 });
 
 /** A gateway with a process memory of its own, connected to Redis. `nowMs` moves both of its clocks; Redis's own continues. */
@@ -109,8 +116,8 @@ describe('a Redis that works', () => {
 test('what was in progress elsewhere when a gateway forgot is not used there, although it is written afterwards', async () => {
   const [told, untold] = [await gateway(), await gateway()];
   untold.nowMs = told.nowMs;
-  const lookUp = ({ memory, nowMs }: MemoryScene, text: readonly string[]) =>
-    memory.answer({ x: { startedAtMs: nowMs } as Exchange, teamId: 'T', text, ...WORK });
+  const lookUp = ({ memory: texts, nowMs }: MemoryScene, text: readonly string[]) =>
+    texts.answer({ x: { startedAtMs: nowMs } as Exchange, teamId: 'T', text, ...WORK });
   const inProgress = await lookUp(untold, ['before']);
   told.nowMs += 10;
   await told.memory.forget('T', () => Promise.resolve());
@@ -156,4 +163,73 @@ describe('soon a miss', () => {
     await proxy.set({ kind: 'none' });
     await expect.poll(() => found(scene)).toEqual([undefined]);
   });
+});
+
+/** The rest of the documented 20 ms is for the process's own work. */
+const LIMIT_MS = 15;
+
+const look = (text: string) => ({ ...WORK, x: {} as never, teamId: 'T', text: [text] });
+
+/** Sets up a gateway's plugin whose Redis has just answered. */
+async function connected(): Promise<TextAnswer> {
+  const options = { bytes: 2 ** 20, seconds: 60, store: `redis://127.0.0.1:${proxy.port}`, look_up_ms: LIMIT_MS, charge: 'full' } as const;
+  const parts = await memory.setup(options, { warn: () => undefined } as never);
+  const answers = parts.answers!;
+  open.push({ close: () => void parts.close?.() });
+  const texts = parts.metrics!.find(({ name }) => name === 'texts_total')!;
+  const misses = (): unknown => (texts.read() as { miss: number }).miss;
+  await expect
+    .poll(
+      async () => {
+        const before = misses();
+        await answers(look('connects'));
+        return misses() !== before;
+      },
+      { timeout: 60_000, interval: 20 },
+    )
+    .toBe(true);
+  return answers;
+}
+
+test('by default a look-up may take 15 ms', () => {
+  expect(Default(memory.options, {})).toMatchObject({ look_up_ms: LIMIT_MS });
+});
+
+/** The faults of the proxy, and Redis stopped by a signal. */
+type Cause = ProxyFault | 'frozen';
+
+test.each<[string, Cause]>([
+  ['is silent', { kind: 'blackhole' }],
+  ['is slow', { kind: 'delay', delayMs: 60_000 }],
+  ['answers byte by byte', { kind: 'drip', bytes: 1, everyMs: 60_000 }],
+  ['is frozen', 'frozen'],
+])('a Redis that %s is a miss after 15 ms and not before', async (_what, cause) => {
+  const answers = await connected();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  if (cause === 'frozen') redis.process.kill('SIGSTOP');
+  else await proxy.set(cause);
+  let known: KnownTexts | undefined;
+  void Promise.resolve(answers(look('asked for'))).then((late) => (known = late));
+  await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
+  await turn();
+  expect(known).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  for (let turns = 0; turns < 3; turns++) await turn();
+  expect(known?.translations).toEqual([undefined]);
+  // Until Redis is tried again no request waits at all.
+  let again: KnownTexts | undefined;
+  void Promise.resolve(answers(look('asked for again'))).then((late) => (again = late));
+  await turn();
+  expect(again?.translations).toEqual([undefined]);
+});
+
+test('a Redis whose connection breaks, or that refuses connections, is a miss at once', async () => {
+  const answers = await connected();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await proxy.set({ kind: 'blackhole' });
+  const waiting = answers(look('asked for'));
+  await turn();
+  await proxy.set({ kind: 'refuse' });
+  expect((await waiting)!.translations).toEqual([undefined]);
+  expect((await answers(look('asked for')))!.translations).toEqual([undefined]);
 });
