@@ -16,7 +16,7 @@ const LANGUAGES_LISTED = 40;
 const V = 'api-version=3.0';
 
 /** What the text becomes in each of our languages, under the code that was asked for. */
-const texts = (text: string, ...codes: readonly (readonly [ours: string, to: string])[]) => ({
+const becoming = (text: string, ...codes: readonly (readonly [ours: string, to: string])[]) => ({
   translations: codes.map(([ours, to]) => ({ text: `[${ours}] ${text}`, to })),
 });
 
@@ -70,7 +70,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
     test.each(['', BELOW])('translates texts below "%s", and gets their cost', async (below) => {
       const response = await translate(['Hello', 'grüße 😀'], { to: 'de', from: 'en' }, team.key, below);
       expect(isUnexpected(response)).toBe(false);
-      expect([response.status, response.body]).toEqual(['200', [texts('Hello', ['DE', 'de']), texts('grüße 😀', ['DE', 'de'])]]);
+      expect([response.status, response.body]).toEqual(['200', [becoming('Hello', ['DE', 'de']), becoming('grüße 😀', ['DE', 'de'])]]);
       expect([response.headers['x-metered-usage'], response.headers['x-requestid']]).toEqual(['12', response.headers['x-request-id']]);
       expect(sent()).toEqual([{ text: ['Hello', 'grüße 😀'], source_lang: 'EN', target_lang: 'DE' }]);
     });
@@ -84,7 +84,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
         [
           {
             detectedLanguage: { language: 'en', score: 1 },
-            ...texts('Hello', ['ZH', 'zh-Hans'], ['EN-GB', 'en'], ['EN-GB', 'en-GB'], ['PT-BR', 'pt']),
+            ...becoming('Hello', ['ZH', 'zh-Hans'], ['EN-GB', 'en'], ['EN-GB', 'en-GB'], ['PT-BR', 'pt']),
           },
         ],
       ]);
@@ -99,10 +99,13 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/azure-v3' }], engi
       expect([response.status, response.headers['x-metered-usage'], response.body]).toEqual([
         '200',
         '10',
-        [texts('Hello', ['CS', 'cs'], ['ES', 'es'])],
+        [becoming('Hello', ['CS', 'cs'], ['ES', 'es'])],
       ]);
       const mixed = await send('api-version=3.0&from=en&to=de,no&to=zh-CN', [{ Text: 'ab' }], of(own));
-      expect([mixed.header('x-metered-usage'), mixed.json()]).toEqual(['6', [texts('ab', ['DE', 'de'], ['NB', 'nb'], ['ZH', 'zh-Hans'])]]);
+      expect([mixed.header('x-metered-usage'), mixed.json()]).toEqual([
+        '6',
+        [becoming('ab', ['DE', 'de'], ['NB', 'nb'], ['ZH', 'zh-Hans'])],
+      ]);
       await expect.poll(() => setting.gateway.charged(own)).toBe(16);
       expect(await translate(['Hello'], { to: 'cs,es', from: 'en' }, own.key)).toMatchObject({ status: '403' });
     });
