@@ -14,14 +14,14 @@ const MODES = '/usr/share/apertium/modes';
 const DICTIONARIES = '/usr/share/apertium/apertium-eng-spa';
 const NAMES = '/usr/share/apertium-apy/langNames.db';
 
-/** Resolves when it answers `/listPairs`. It translates between English and Spanish and, unless told otherwise, detects either. */
-export async function startApertium({ detects = true } = {}): Promise<Apertium> {
+/** Resolves when it answers `/listPairs`. It translates between English and Spanish and detects either. */
+export async function startApertium(): Promise<Apertium> {
   const port = await freePort();
   const analysers = await analyserModes();
   const remove = (): Promise<void> => rm(analysers, { recursive: true, force: true });
   const url = `http://127.0.0.1:${port}`;
   try {
-    const program = await startProgram('apertium-apy', [MODES, ...(detects ? ['-s', analysers] : []), '-p', String(port), '-l', NAMES], {
+    const program = await startProgram('apertium-apy', [MODES, '-s', analysers, '-p', String(port), '-l', NAMES], {
       env: { ...process.env, LANG: 'C.UTF-8' },
       ready: () => answers(`${url}/listPairs`),
     });

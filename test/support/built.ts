@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** By time: a build is later than each of its sources. `root` is a checkout. */
-export function isBuilt(root = ROOT): boolean {
-  const built = join(root, 'dist/main.js');
+/** By time: a build is later than each of its sources. */
+export function isBuilt(): boolean {
+  const built = join(ROOT, 'dist/main.js');
   if (!existsSync(built)) return false;
   const { mtimeMs } = statSync(built);
-  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-  return sources.every((path) => statSync(join(root, 'src', path)).mtimeMs < mtimeMs);
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+  return sources.every((path) => statSync(join(ROOT, 'src', path)).mtimeMs < mtimeMs);
 }

@@ -21,13 +21,12 @@ export interface ManualReceiver {
   end(): Promise<void>;
 }
 
-/** `port` is the port of an earlier receiver. */
-export async function startManualReceiver(port?: number): Promise<ManualReceiver> {
+export async function startManualReceiver(): Promise<ManualReceiver> {
   const folder = mkdtempSync(join(tmpdir(), 'lingate-receiver-'));
   const [example] = codeBlocks(manualSection('events', 'Receiving'), 'js');
   writeFileSync(join(folder, 'receiver.mjs'), example!);
   symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
-  const own = port ?? (await freePort());
+  const own = await freePort();
   const url = `http://127.0.0.1:${own}/`;
   let output = '';
   const answers = (): Promise<boolean> =>

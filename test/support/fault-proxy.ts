@@ -20,19 +20,16 @@ export type ProxyFault =
 
 export interface FaultProxy {
   readonly port: number;
-  /** Connections reset so far, by the fault or by `cut`. */
+  /** Connections reset so far, by the fault. */
   readonly cuts: number;
   /** Bytes of requests swallowed by the black hole. */
   readonly swallowed: number;
   set(fault: ProxyFault): Promise<void>;
-  /** Resets every connection now. */
-  cut(): void;
   close(): Promise<void>;
 }
 
-/** `host` is where the server behind it runs. */
-export async function startFaultProxy(targetPort: number, host = '127.0.0.1'): Promise<FaultProxy> {
-  const proxy = new Proxy(targetPort, host);
+export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
+  const proxy = new Proxy(targetPort);
   await proxy.listen();
   return proxy;
 }
@@ -41,7 +38,6 @@ const NONE: ProxyFault = { kind: 'none' };
 
 class Proxy implements FaultProxy {
   readonly #targetPort: number;
-  readonly #host: string;
   readonly #links = new Set<Link>();
   #server: Server | undefined;
   #fault: ProxyFault = NONE;
@@ -49,9 +45,8 @@ class Proxy implements FaultProxy {
   cuts = 0;
   swallowed = 0;
 
-  constructor(targetPort: number, host: string) {
+  constructor(targetPort: number) {
     this.#targetPort = targetPort;
-    this.#host = host;
   }
 
   async listen(): Promise<void> {
@@ -69,10 +64,6 @@ class Proxy implements FaultProxy {
     else if (this.#server === undefined) await this.listen();
   }
 
-  cut(): void {
-    for (const link of this.#links) link.reset();
-  }
-
   async close(): Promise<void> {
     await this.#deafen();
   }
@@ -82,12 +73,12 @@ class Proxy implements FaultProxy {
     this.#server = undefined;
     const closed = server === undefined ? undefined : once(server, 'close');
     server?.close();
-    this.cut();
+    for (const link of this.#links) link.reset();
     await closed;
   }
 
   #join(client: Socket): void {
-    const link = new Link(client, connect({ port: this.#targetPort, host: this.#host, noDelay: true }), this.#fault);
+    const link = new Link(client, connect({ port: this.#targetPort, host: '127.0.0.1', noDelay: true }), this.#fault);
     this.#links.add(link);
     link.onSwallowed = (bytes) => {
       this.swallowed += bytes;

@@ -33,14 +33,14 @@ interface RedisClusterOptions {
   /** At least three: fewer cannot form a majority. */
   readonly masters?: number;
   readonly replicasEach?: number;
-  /** A node counts as down after this long without a word. */
-  readonly nodeTimeoutMs?: number;
   /** Further arguments for every server. */
   readonly args?: readonly string[];
 }
 
 const SLOTS = 16_384;
 const WAIT_MS_MAX = 30_000;
+/** A node counts as down after this long without a word. */
+const NODE_TIMEOUT_MS = 1000;
 const LOOK_EVERY_MS = 20;
 
 /** Resolves when every node agrees on the slots and every replica has its master's data. */
@@ -59,12 +59,12 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
   }
 }
 
-async function startNode({ nodeTimeoutMs = 1000, args = [] }: RedisClusterOptions): Promise<ClusterNode> {
+async function startNode({ args = [] }: RedisClusterOptions): Promise<ClusterNode> {
   // In memory with this suite: every node syncs a change of the cluster before it goes on, and a busy disk would look like an outage.
   const directory = await mkdtemp(join(tmpdir(), 'lingate-cluster-'));
   const settings = [
     `--dir ${directory} --cluster-enabled yes --cluster-announce-ip 127.0.0.1`,
-    `--cluster-node-timeout ${nodeTimeoutMs} --cluster-require-full-coverage no`,
+    `--cluster-node-timeout ${NODE_TIMEOUT_MS} --cluster-require-full-coverage no`,
     // By default a replica gets its data only seconds after it has joined, and one without data is never promoted.
     '--repl-diskless-sync-delay 0',
   ];

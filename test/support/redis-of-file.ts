@@ -17,8 +17,6 @@ interface RedisOfFile {
   readonly redisServer: (args?: readonly string[], file?: string) => Promise<RedisServer>;
   /** A client for the test itself, with the library's defaults. */
   readonly plainClient: (port: number) => Redis;
-  /** A server that is a whole cluster, and a client for the test itself; `url` is `redis+cluster://…`. */
-  readonly clusterOfOne: () => Promise<{ readonly server: RedisServer; readonly url: string; readonly client: Redis }>;
 }
 
 /** Call it in a file or a group; everything started this way is closed after its tests. */
@@ -46,12 +44,6 @@ export function redisOfFile(): RedisOfFile {
   return {
     redisServer,
     plainClient,
-    async clusterOfOne() {
-      const server = await redisServer(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']);
-      const client = plainClient(server.port);
-      await ownAllSlots(client);
-      return { server, url: server.url.replace('redis:', 'redis+cluster:'), client };
-    },
   };
 }
 

@@ -16,3 +16,12 @@ if (!/^\d{1,10}$/.test(given) || SEED >= 2 ** 31) throw new Error(`${SEED_VARIAB
 
 /** How many cases to draw: these in `npm test`, many times as many in `npm run task -- test:long`. */
 export const draws = (inTheGate: number): number => inTheGate * Number(process.env[DRAWS_VARIABLE] ?? 1);
+
+/** What a variable of the environment says, if anything. */
+export function wholeNumber(variable: string): number | undefined {
+  const text = process.env[variable];
+  if (text === undefined || text === '') return undefined;
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new Error(`${variable} is ${text}: must be a whole number`);
+  return number;
+}

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
-import { startUpstream } from '../../support/upstream.ts';
+import { downloadPiece, startUpstream } from '../../support/upstream.ts';
 import type { TestUpstream } from '../../support/upstream.ts';
-import { CHARACTERS_MIN, Callers } from './caller.ts';
+import { Callers, CHARACTERS_MIN } from './caller.ts';
 import { startFleet } from './fleet.ts';
 import type { Fleet } from './fleet.ts';
 import { startDurableRedis } from './durable-redis.ts';
@@ -17,11 +17,54 @@ import type { Mark, MarkedEngine } from './marked-engine.ts';
 import { closedLoop, times } from './pace.ts';
 import { report } from '../scorecard/report.ts';
 import { RUN_MS_MAX, sized } from '../scorecard/size.ts';
-import { FORWARD, FORWARD_CHARACTERS, documentsOf } from './documents.ts';
 import { seeded } from './seeded.ts';
 import type { Seeded } from './seeded.ts';
 import { closedCharacters, expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { Evidence, WatchedTeam } from './witness.ts';
+import type { Forwarding } from './caller.ts';
+
+/** Less than any text has. */
+const FORWARD_CHARACTERS = CHARACTERS_MIN - 17;
+/** The entry in a configuration, without its target. */
+const FORWARD = {
+  path: '/v1/documents/*',
+  methods: ['POST'],
+  charge_characters: FORWARD_CHARACTERS,
+  timeout_ms: 500,
+  statuses: { '422': 'validation_error' },
+};
+
+/** Beyond what an upstream that dies sends. */
+const BYTES_MAX = 200_000;
+const DYING_BYTES = 4000;
+
+/** The next document: every kind of answer in turn, cut at a random byte. */
+function documentsOf(random: Seeded): () => Forwarding {
+  const bytes = () => random.between(1, BYTES_MAX);
+  const dying = () => random.between(0, DYING_BYTES - 1);
+  const kinds: readonly (() => readonly [words: string, bytes: number])[] = [
+    () => answering('bytes', bytes()),
+    () => [`dies/${dying()}`, DYING_BYTES],
+    () => answering('chunked', bytes()),
+    () => [`status/${random.oneOf([422, 500])}`, 0],
+    () => answering('bytes', bytes()),
+    () => [`dies-chunked/${dying()}`, DYING_BYTES],
+    () => ['empty/0', 0],
+    () => [random.oneOf(['silent/0', `stalls/${dying()}`]), DYING_BYTES],
+    () => answering('chunked', bytes()),
+    () => ['status/422', 0],
+  ];
+  let turn = 0;
+  return () => {
+    const [words, length] = kinds[turn++ % kinds.length]!();
+    const document = 'd'.repeat(random.between(1, 3000));
+    return { path: `/v1/documents/${words}`, characters: FORWARD_CHARACTERS, document, whole: downloadPiece(0, length) };
+  };
+}
+
+function answering(verb: string, bytes: number): readonly [words: string, bytes: number] {
+  return [`${verb}/${bytes}`, bytes];
+}
 
 const PROCESSES = sized(2, 4);
 const PARALLEL = 32;

@@ -20,9 +20,9 @@ export interface DurableRedis {
   stop(): Promise<void>;
 }
 
-export async function startDurableRedis(args: readonly string[] = []): Promise<DurableRedis> {
+export async function startDurableRedis(): Promise<DurableRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'lingate-durable-'));
-  const all = ['--dir', directory, ...DURABLE, ...args];
+  const all = ['--dir', directory, ...DURABLE];
   let server = await startRedis(all);
   const { port, url } = server;
   return {

@@ -4,20 +4,45 @@ import type { Store } from '../../../src/ports/store.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { CANARY } from '../../../src/testing.ts';
-import { CHARACTERS_MIN, Callers } from './caller.ts';
+import { Callers, CHARACTERS_MIN } from './caller.ts';
 import type { Answered, Target } from './caller.ts';
-import { startEngineProcess } from './engine-process.ts';
 import { startDurableRedis } from './durable-redis.ts';
 import type { DurableRedis } from './durable-redis.ts';
 import { startMarkedEngine } from './marked-engine.ts';
 import type { Mark, MarkedEngine } from './marked-engine.ts';
 import { closedLoop, times } from './pace.ts';
 import { report } from '../scorecard/report.ts';
-import { RUN_MS_MAX, TIMES_JUDGED, sized } from '../scorecard/size.ts';
+import { RUN_MS_MAX, sized, TIMES_JUDGED } from '../scorecard/size.ts';
 import { watchStalls } from './stall.ts';
 import { expectGuarantees, openWitness, untilQuiet, watchedTeam } from './witness.ts';
 import type { WatchedTeam } from './witness.ts';
 import { LISTENERS } from '../../support/listeners.ts';
+import { fileURLToPath } from 'node:url';
+import { startProgram } from '../../support/start-program.ts';
+
+interface EngineProcess {
+  readonly url: string;
+  readonly port: number;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('engine-main.ts', import.meta.url));
+const READY = /^port (\d+)$/m;
+
+async function startEngineProcess(port = 0): Promise<EngineProcess> {
+  const program = await startProgram('node', [MAIN, String(port)], { stdio: ['ignore', 'pipe', 'inherit'], ready: READY });
+  const taken = Number(READY.exec(program.output)![1]);
+  return {
+    url: `http://127.0.0.1:${taken}`,
+    port: taken,
+    signal: (signal) => void program.child.kill(signal),
+    async kill() {
+      await program.end();
+    },
+  };
+}
 
 /** Longer than a machine that does other things stands still. */
 const ENGINE_MS = 1000;

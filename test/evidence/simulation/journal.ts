@@ -1,13 +1,24 @@
 // The store's entries and the checks on them: what was done, and what a failover has undone.
 import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
-import type { Admission, AdmissionRequest } from '../../../src/ports/ledger.ts';
+import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
 import { AuditedTeam } from '../../support/auditor/account.ts';
-import type { Action, Violate } from '../../support/auditor/deeds.ts';
+import type { Action, Moment, Violate } from '../../support/auditor/deeds.ts';
 import { isHeld, SCOPE_OF } from './key-limits.ts';
-import type { Entry, Repeated } from './entries.ts';
 import { delivered, endingOf } from './history.ts';
 import type { History } from './history.ts';
 import type { Process } from './virtual-time.ts';
+import type { RefusedCaller } from '../../../src/ports/key-directory.ts';
+
+interface Entry extends Moment {
+  readonly teamId: string;
+  readonly action: Action;
+}
+
+/** A refusal that a gateway repeated without asking the store. */
+interface Repeated extends RefusedCaller {
+  readonly gateway: Process;
+  readonly refused: RateLimited;
+}
 
 export class Journal {
   readonly #history: History;

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { LIMITS, WINDOWS } from '../../../src/domain/window-limits.ts';
-import { SEED } from '../../support/seed.ts';
+import { SEED, wholeNumber } from '../../support/seed.ts';
 import { report } from '../scorecard/report.ts';
 import { runSeed } from './run.ts';
 import type { RunResult } from './run.ts';
@@ -63,7 +63,7 @@ describe('simulated runs', () => {
         requests: 0,
         batches: 0,
         repetitions: 0,
-        faults: countsOf(FAULTS),
+        struck: countsOf(FAULTS),
         outcomes: countsOf(OUTCOMES),
         ofKeys: countsOf(OF_KEYS),
         ofTags: countsOf(OF_TAGS),
@@ -77,18 +77,18 @@ describe('simulated runs', () => {
       process.stdout.write(`${SEEDS} seeds with ${seen.requests} requests simulated, from seed ${FROM}\n`);
       if (SEEDS < SEEDS_MIN) return;
       // A simulation in which nothing happens would find nothing either.
-      expect([...seen.faults.keys()].toSorted()).toEqual(FAULTS.toSorted());
+      expect([...seen.struck.keys()].toSorted()).toEqual(FAULTS.toSorted());
       expect([...seen.outcomes.keys()].toSorted()).toEqual(OUTCOMES.toSorted());
       expect([...seen.ofKeys.keys()].toSorted()).toEqual(OF_KEYS.toSorted());
       expect([...seen.ofTags.keys()].toSorted()).toEqual(OF_TAGS.toSorted());
       expect([...seen.ofWindows.keys()].toSorted()).toEqual(OF_WINDOWS.toSorted());
-      expect([...seen.faults, ...seen.outcomes, ...seen.ofKeys, ...seen.ofTags].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
+      expect([...seen.struck, ...seen.outcomes, ...seen.ofKeys, ...seen.ofTags].filter(([, times]) => times < SEEN_MIN)).toEqual([]);
       if (SEEDS >= SEEDS_FOR_WINDOWS) expect([...seen.ofWindows].filter(([, times]) => times === 0)).toEqual([]);
       expect(seen.batches).toBeGreaterThan(SEEN_MIN);
       expect(seen.repetitions).toBeGreaterThan(SEEN_MIN);
       report({
         row: 10,
-        figure: `${seen.faults.size} kinds of faults, ${seen.outcomes.size} ways for a request to end`,
+        figure: `${seen.struck.size} kinds of faults, ${seen.outcomes.size} ways for a request to end`,
         measured: `0 violations in ${SEEDS} seeds from ${FROM}, ${seen.requests} requests; four seeds played twice, the same to the byte`,
         met: SEEDS >= 10_000,
         counts: { requestsSimulated: seen.requests },
@@ -102,32 +102,19 @@ interface Seen {
   requests: number;
   batches: number;
   repetitions: number;
-  readonly faults: Map<string, number>;
+  readonly struck: Map<string, number>;
   readonly outcomes: Map<string, number>;
   readonly ofKeys: Map<string, number>;
   readonly ofTags: Map<string, number>;
   readonly ofWindows: Map<string, number>;
 }
 
-function note({ batches, ofKeys, ofTags, ofWindows, outcomes, repetitions, requests, struck }: RunResult, seen: Seen): void {
-  seen.requests += requests;
-  seen.batches += batches;
-  seen.repetitions += repetitions;
-  for (const [kind, times] of struck) seen.faults.set(kind, (seen.faults.get(kind) ?? 0) + times);
-  for (const [what, times] of ofKeys) seen.ofKeys.set(what, (seen.ofKeys.get(what) ?? 0) + times);
-  for (const [what, times] of ofTags) seen.ofTags.set(what, (seen.ofTags.get(what) ?? 0) + times);
-  for (const [name, times] of ofWindows) seen.ofWindows.set(name, (seen.ofWindows.get(name) ?? 0) + times);
-  for (const [outcome, times] of outcomes) seen.outcomes.set(outcome, (seen.outcomes.get(outcome) ?? 0) + times);
+function note(result: RunResult, seen: Seen): void {
+  for (const name of ['requests', 'batches', 'repetitions'] as const) seen[name] += result[name];
+  for (const name of ['struck', 'outcomes', 'ofKeys', 'ofTags', 'ofWindows'] as const)
+    for (const [what, times] of result[name]) seen[name].set(what, (seen[name].get(what) ?? 0) + times);
 }
 
 function countsOf(kinds: readonly string[]): Map<string, number> {
   return new Map(kinds.map((kind) => [kind, 0]));
-}
-
-function wholeNumber(variable: string): number | undefined {
-  const text = process.env[variable];
-  if (text === undefined || text === '') return undefined;
-  const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new Error(`${variable} is ${text}: must be a whole number`);
-  return number;
 }

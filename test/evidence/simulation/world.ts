@@ -11,8 +11,33 @@ import { History } from './history.ts';
 import { Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import type { Draws, Scenario } from './scenario.ts';
-import { Trace } from './trace.ts';
 import type { Process, VirtualTime } from './virtual-time.ts';
+import { createHash } from 'node:crypto';
+
+class Trace {
+  readonly #hash = createHash('sha256');
+  readonly #lines: string[] | undefined;
+
+  /** Without `keeps` only the fingerprint is computed. */
+  constructor(keeps: boolean) {
+    this.#lines = keeps ? [] : undefined;
+  }
+
+  add(atMs: number, who: string, what: string): void {
+    const line = `${atMs.toFixed(3).padStart(12)} ${who}: ${what}\n`;
+    this.#hash.update(line);
+    this.#lines?.push(line);
+  }
+
+  get text(): string {
+    return this.#lines?.join('') ?? '';
+  }
+
+  /** Call once, at the end. */
+  fingerprint(): string {
+    return this.#hash.digest('hex');
+  }
+}
 
 export class World implements Draws {
   readonly scenario: Scenario;

@@ -17,14 +17,169 @@ import type { PluginStore } from '../../../src/ports/plugin.ts';
 import type { MovableClock } from '../../../src/testing/movable-clock.ts';
 import type { SteppingClock } from '../stepping-clock.ts';
 import { freshKey, GENEROUS_QUOTA, singleGlossary } from '../door/contracts.ts';
-import { dayOf } from '../reference/calendar.ts';
+import { DAY_MS, dayOf, windowAt } from '../reference/calendar.ts';
 import { referenceStore } from '../reference-store.ts';
 import { Agreement } from './agreement.ts';
 import type { Contender } from './agreement.ts';
-import { Cast, pairOf } from './cast.ts';
-import { FIRST_KEYS } from './history.ts';
-import type { History, Operation, Step } from './history.ts';
-import { Moments } from './moments.ts';
+import { FIRST_KEYS, KEYS, PAIRS, TEAMS } from './history.ts';
+import type { GlossaryUse, History, Moment, Operation, Step } from './history.ts';
+import type { KeyMode } from '../../../src/domain/api-key.ts';
+
+/** For a team that has not created as many glossaries as a step refers to. */
+const NO_GLOSSARY = ulid();
+
+class Cast {
+  readonly teamIds: string[] = Array.from({ length: TEAMS }, () => ulid());
+  /** Deleted, with their usage kept. */
+  readonly deletedIds: string[] = [];
+  readonly #keyIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
+  readonly #glossaryIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
+  readonly #requestIds = new Map<number, string>();
+
+  addKey(team: number, keyId: string): void {
+    this.#keyIds[team % TEAMS]?.push(keyId);
+  }
+
+  /** Of the next key of the team: a team's keys take turns, and the first is a live one in the first team, a test key in the other. */
+  nextMode(team: number): KeyMode {
+    return (team + (this.#keyIds[team % TEAMS]?.length ?? 0)) % 2 === 0 ? 'live' : 'test';
+  }
+
+  addGlossary(team: number, glossaryId: string): void {
+    this.#glossaryIds[team % TEAMS]?.push(glossaryId);
+  }
+
+  /** Another team from now on, without keys and glossaries. Requests keep the team that they were made for. */
+  replaceTeam(team: number, isUsageKept: boolean): void {
+    const at = team % TEAMS;
+    if (isUsageKept) this.deletedIds.push(this.teamId(team));
+    this.teamIds[at] = ulid();
+    this.#keyIds[at]!.length = 0;
+    this.#glossaryIds[at]!.length = 0;
+  }
+
+  teamId(team: number): string {
+    return this.teamIds[team % TEAMS] ?? '';
+  }
+
+  keyId(team: number, key: number): string {
+    const keyIds = this.#keyIds[team % TEAMS] ?? [];
+    return keyIds[key % keyIds.length] ?? '';
+  }
+
+  glossaryId(team: number, nthLast: number): string {
+    return this.#glossaryIds[team % TEAMS]?.at(-1 - nthLast) ?? NO_GLOSSARY;
+  }
+
+  /** A request's id and its team. */
+  named(id: number): { readonly teamId: string; readonly requestId: string } {
+    const requestId = this.#requestIds.get(id) ?? ulid();
+    this.#requestIds.set(id, requestId);
+    return { teamId: this.teamId(id), requestId };
+  }
+
+  request({
+    id,
+    key,
+    characters,
+    reserve,
+    leaseMs,
+    glossary,
+    reportRate,
+    reportPlan,
+    address,
+    scope,
+    tag,
+  }: Extract<Step, { step: 'admit' }>): AdmissionRequest {
+    const team = id % TEAMS;
+    return {
+      ...this.named(id),
+      keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key),
+      characters,
+      reserve,
+      leaseMs,
+      glossary: glossary === undefined ? undefined : this.#reference(team, glossary),
+      reportRate,
+      ...(reportPlan ? { reportPlan } : {}),
+      ...(address === undefined ? {} : { address }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(tag === undefined ? {} : { tag }),
+    };
+  }
+
+  check({ id, key, address, scope, tag }: Extract<Step, { step: 'check' }>): CallerCheck {
+    const team = id % TEAMS;
+    const from = {
+      ...(address === undefined ? {} : { address }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(tag === undefined ? {} : { tag }),
+    };
+    return { ...this.named(id), keyId: this.keyId(key === KEYS - 1 ? team + 1 : team, key), ...from };
+  }
+
+  #reference(team: number, { foreign, nthLast, pair, byBase }: GlossaryUse): AdmissionRequest['glossary'] {
+    const [sourceLang, targetLang] = pairOf(pair);
+    return { glossaryId: this.glossaryId(foreign ? team + 1 : team, nthLast), sourceLang, targetLang, byBase };
+  }
+}
+
+function pairOf(pair: number): readonly [sourceLang: string, targetLang: string] {
+  return PAIRS[pair % PAIRS.length] ?? PAIRS[0];
+}
+
+const RATE_WINDOW_MS = 1000;
+
+interface End {
+  readonly requestId: string;
+  readonly atMs: number;
+}
+
+const PLACELESS: ReadonlySet<Admission['kind']> = new Set(['key_unknown', 'key_revoked', 'rate_limited']);
+
+/** Collected from the model's answers. */
+class Moments {
+  readonly #leaseEnds: End[] = [];
+  readonly #windowEdges: number[] = [];
+  /** Teams whose rate was lowered and that have taken no slot of the window since. */
+  readonly #lowered = new Set<string>();
+
+  admitted({ requestId, teamId }: AdmissionRequest, answer: Admission, nowMs: number): void {
+    const atMs = answer.kind === 'admitted' ? answer.reservation?.leaseUntilMs : undefined;
+    // A repeated reservation has changed nothing.
+    if (this.#leaseEnds.some((end) => end.requestId === requestId && end.atMs === atMs)) return;
+    if (!PLACELESS.has(answer.kind)) this.#lowered.delete(teamId);
+    this.#windowEdges.push(nowMs + RATE_WINDOW_MS);
+    if (atMs !== undefined) this.#leaseEnds.push({ requestId, atMs });
+  }
+
+  rateLowered(teamId: string): void {
+    this.#lowered.add(teamId);
+  }
+
+  /** The first moment of this kind that, with its offset, is after `nowMs`. */
+  next(moment: Moment, offsetMs: number, nowMs: number, periodEnds: readonly number[]): number | undefined {
+    const candidates = {
+      lease_end: () => this.#leaseEnds.map((end) => end.atMs),
+      window_edge: () => this.#windowEdges,
+      period_end: () => periodEnds,
+      minute_edge: () => [0, 1].map((n) => windowAt('minute', nowMs).endMs + n * 60_000),
+      // Weeks end at midnights, too.
+      month_edge: () => [windowAt('month', nowMs).endMs, windowAt('month', windowAt('month', nowMs).endMs).endMs],
+      midnight: () => [0, 1].map((n) => (dayOf(nowMs) + 1 + n) * DAY_MS),
+      second_edge: () => [0, 1].map((n) => (Math.floor(nowMs / 1000) + 1 + n) * 1000),
+    }[moment]();
+    const later = candidates.map((atMs) => atMs + offsetMs).filter((atMs) => atMs > nowMs);
+    return later.length === 0 ? undefined : Math.min(...later);
+  }
+
+  /**
+   * Whether the answer after a step back is certain. The ports leave open whether slots that were already free when a
+   * lowered rate refused a request return with the clock: a wait may differ by a second, but there is never a slot too many.
+   */
+  mayStepBack(): boolean {
+    return this.#lowered.size === 0;
+  }
+}
 
 /** Others may be missing. */
 function isKept({ characters, credit }: PeriodUse): boolean {

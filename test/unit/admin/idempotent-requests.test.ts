@@ -34,20 +34,28 @@ async function scene() {
   return { clock, teams, context, records: idempotency, of, asked };
 }
 
+type Scene = Awaited<ReturnType<typeof scene>>;
+
+/** Runs it in a process that dies before the answer is recorded; then its claim has ended. */
+async function cutShort({ clock, records, of, asked }: Scene, run: (id: string) => Promise<unknown>): Promise<void> {
+  const dead = of(records).run(asked, async (id) => {
+    await run(id);
+    throw new Error('killed');
+  });
+  await expect(dead).rejects.toThrow('killed');
+  clock.step(LEASE_MS);
+}
+
 const kept = <T>(answer: T): Ran<T> => ({ answer, fate: 'stored', stored: () => ({ answer: JSON.stringify(answer), teamId: undefined }) });
 const never = async (): Promise<never> => Promise.reject(new Error('was run again'));
 
 describe('a process that dies', () => {
   test('between a creation and its record: whoever repeats the request finds what was created', async () => {
-    const { clock, teams, context, records, of, asked } = await scene();
+    const it = await scene();
+    const { teams, context, records, of, asked } = it;
     const create = async (id: string) =>
       answered(await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 500 }, { id }));
-    const dead = of(records).run(asked, async (id) => {
-      await create(id);
-      throw new Error('killed');
-    });
-    await expect(dead).rejects.toThrow('killed');
-    clock.step(LEASE_MS);
+    await cutShort(it, create);
     const again = await of(records).run({ ...asked, recordId: newId() }, async (id) => kept(await create(id)));
     expect(again).toMatchObject({ kind: 'ran', answer: { kind: 'done', value: { team_id: asked.recordId } } });
     expect(answered(await teams.listTeams()).map(({ teamId, balanceMicro }) => [teamId, balanceMicro])).toEqual([
@@ -56,32 +64,24 @@ describe('a process that dies', () => {
   });
 
   test('between adding credit and the record: the repetition adds none', async () => {
-    const { clock, teams, context, records, of, asked } = await scene();
+    const it = await scene();
+    const { teams, context, records, of, asked } = it;
     const made = await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 500 }, { id: asked.recordId });
     expect(made.kind).toBe('done');
     const add = async () =>
       updateTeam.run!(context, { id: asked.recordId, add_credit_minor: 7 }, { once: { id: asked.id, request: asked.request } });
-    const dead = of(records).run(asked, async () => {
-      await add();
-      throw new Error('killed');
-    });
-    await expect(dead).rejects.toThrow('killed');
-    clock.step(LEASE_MS);
+    await cutShort(it, add);
     expect(await of(records).run(asked, async () => kept(await add()))).toMatchObject({ kind: 'ran', answer: { kind: 'done' } });
     expect(answered(await teams.findTeam(asked.recordId))?.balanceMicro).toBe(507_000_000);
   });
 
   test('between creating a key and the record: the key that nobody has seen is revoked', async () => {
-    const { clock, teams, context, records, of, asked } = await scene();
+    const it = await scene();
+    const { teams, context, records, of, asked } = it;
     const teamId = newId();
     await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 0 }, { id: teamId });
     const create = async (id: string) => createKey.run!(context, { id: teamId, mode: 'live' }, { id });
-    const dead = of(records).run(asked, async (id) => {
-      await create(id);
-      throw new Error('killed');
-    });
-    await expect(dead).rejects.toThrow('killed');
-    clock.step(LEASE_MS);
+    await cutShort(it, create);
     const again = await of(records).run(asked, async (id) => kept(await create(id)));
     const keys = answered(await teams.listKeys(teamId))!;
     expect(keys.map(({ status }) => status).toSorted()).toEqual(['active', 'revoked']);

@@ -10,7 +10,7 @@ import type { Contender } from '../../support/model/agreement.ts';
 import { busyHistory, commandsIn, history } from '../../support/model/history.ts';
 import { replay } from '../../support/model/replay.ts';
 import { SteppingClock } from '../../support/stepping-clock.ts';
-import { draws, SEED } from '../../support/seed.ts';
+import { draws, SEED, wholeNumber } from '../../support/seed.ts';
 import { report } from '../../evidence/scorecard/report.ts';
 
 /** The scorecard asks for its own number. */
@@ -93,11 +93,3 @@ it('the check of a store finds nothing in what all of them have left', async () 
     expect(counts.teams).toBeGreaterThan(RUNS);
   }
 });
-
-function wholeNumber(variable: string): number | undefined {
-  const text = process.env[variable];
-  if (text === undefined || text === '') return undefined;
-  const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new Error(`${variable} is ${text}: must be a whole number`);
-  return number;
-}
