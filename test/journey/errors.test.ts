@@ -1,6 +1,6 @@
 // What every problem is that /v1 answers, on each listener and store: status, media type, every member, fields; and that it costs nothing.
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { newKey } from '../support/door/terms.ts';
 import { problems } from '../../src/index.ts';
 import { CANARY, status } from '../../src/testing.ts';
@@ -12,8 +12,9 @@ import type { TestTeam } from '../support/gateway.ts';
 import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { startRedis } from '../support/redis.ts';
+import type { RedisServer } from '../support/redis.ts';
 import { refusedRequests } from '../support/refused-requests.ts';
-import { startRunningGateway } from '../support/running-gateway.ts';
+import { startedUntil } from '../support/started.ts';
 import { withinASecond } from '../support/within-a-second.ts';
 
 const DOCS = 'https://docs.example/lingate';
@@ -182,20 +183,20 @@ onEveryGateway({ config }, (setting) => {
 });
 
 test('503 service_unavailable at once while the store is down, and service when it is back', async () => {
-  const running = await startRunningGateway({ store: 'redis', config });
-  const { port } = running.redis!;
-  const usage = ({ key }: TestTeam) =>
-    request({ port: running.gateway.port, path: '/v1/usage', headers: { authorization: `Bearer ${key}` } });
-  const team = await running.gateway.team();
-  await running.redis!.stop();
+  const started = startedUntil(onTestFinished);
+  const { url, redis } = await started.place('redis');
+  let again: RedisServer | undefined;
+  started.closes(() => again?.stop());
+  const gateway = await started.gateway({ store: url, engineUrls: [(await started.engine()).url], config });
+  const usage = ({ key }: TestTeam) => request({ port: gateway.port, path: '/v1/usage', headers: { authorization: `Bearer ${key}` } });
+  const team = await gateway.team();
+  await redis!.stop();
   const startedAtMs = performance.now();
   expectProblem(await usage(team), 'service_unavailable');
   // Not after the deadline of the store, which is five seconds here.
   expect(performance.now() - startedAtMs).toBeLessThan(4500);
-  const redis = await startRedis(['--port', String(port)]);
-  await expect.poll(() => running.gateway.store.ping()).toBeUndefined();
-  const fresh = await running.gateway.team();
+  again = await startRedis(['--port', String(redis!.port)]);
+  await expect.poll(() => gateway.store.ping()).toBeUndefined();
+  const fresh = await gateway.team();
   await expect.poll(async () => (await usage(fresh)).status).toBe(200);
-  await running.stop();
-  await redis.stop();
 });

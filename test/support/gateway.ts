@@ -61,7 +61,9 @@ export interface TestTeam {
 export interface TestGateway {
   readonly app: App;
   readonly port: number;
+  readonly url: string;
   readonly opsPort: number;
+  readonly opsUrl: string;
   /** A second connection to the same store, as the command line would open. */
   readonly store: Store;
   /** Every log line so far. */
@@ -101,7 +103,9 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   return {
     app,
     port: app.listen.port,
+    url: `http://127.0.0.1:${app.listen.port}`,
     opsPort: app.ops.port,
+    opsUrl: `http://127.0.0.1:${app.ops.port}`,
     store,
     logLines,
     team: (plan = QUOTA_PLAN, creditMinor = 0) => makeTeam(store, plan, creditMinor),

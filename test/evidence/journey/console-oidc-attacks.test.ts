@@ -56,29 +56,29 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 
 type Attack = readonly [attack: string, lies: () => Lies, detail: string];
 /** The right claims, but for these. */
-const claims = (changed: (right: Claims) => Claims) => (): Lies => ({ claims: (right) => ({ ...right, ...changed(right) }) });
+const claiming = (changed: (right: Claims) => Claims) => (): Lies => ({ claims: (right) => ({ ...right, ...changed(right) }) });
 const token = (signed: (right: Claims) => string, allowed?: string) => (): Lies => ({
   token: signed,
   ...(allowed === undefined ? {} : { metadata: allowing(allowed) }),
 });
 
 const CLAIMS: readonly Attack[] = [
-  ['of another nonce', claims(() => ({ nonce: 'x'.repeat(43) })), 'unexpected ID Token "nonce" claim value'],
-  ['without a nonce', claims(() => ({ nonce: undefined })), 'JWT "nonce" (nonce) claim missing'],
-  ['of another issuer', claims(() => ({ iss: other.issuer })), 'unexpected JWT "iss" (issuer) claim value'],
-  ['for another audience', claims(() => ({ aud: 'another client' })), 'unexpected JWT "aud" (audience) claim value'],
+  ['of another nonce', claiming(() => ({ nonce: 'x'.repeat(43) })), 'unexpected ID Token "nonce" claim value'],
+  ['without a nonce', claiming(() => ({ nonce: undefined })), 'JWT "nonce" (nonce) claim missing'],
+  ['of another issuer', claiming(() => ({ iss: other.issuer })), 'unexpected JWT "iss" (issuer) claim value'],
+  ['for another audience', claiming(() => ({ aud: 'another client' })), 'unexpected JWT "aud" (audience) claim value'],
   [
     'for several audiences, authorized for another',
-    claims(({ aud }) => ({ aud: [aud, 'x'], azp: 'x' })),
+    claiming(({ aud }) => ({ aud: [aud, 'x'], azp: 'x' })),
     'unexpected ID Token "azp" (authorized party) claim value',
   ],
   [
     'that has expired',
-    claims(() => ({ exp: seconds() - 60 })),
+    claiming(() => ({ exp: seconds() - 60 })),
     'unexpected JWT "exp" (expiration time) claim value, expiration is past current timestamp',
   ],
-  ['made long ago', claims(() => ({ iat: seconds() - 900 })), 'unexpected "iat"'],
-  ['made in the future', claims(() => ({ iat: seconds() + 900 })), 'unexpected "iat"'],
+  ['made long ago', claiming(() => ({ iat: seconds() - 900 })), 'unexpected "iat"'],
+  ['made in the future', claiming(() => ({ iat: seconds() + 900 })), 'unexpected "iat"'],
 ];
 const WRONG = 'JWT signature verification failed';
 const SIGNATURES: readonly Attack[] = [

@@ -37,12 +37,12 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
   await copyFile(PROGRAM, join(folder, 'program.ts'));
-  const document = `http://127.0.0.1:${gateway.opsPort}/openapi.json`;
+  const document = `${gateway.opsUrl}/openapi.json`;
   await node(['--import', TYPESCRIPT_API, join(MODULES, 'openapi-typescript/bin/cli.js'), document, '-o', 'gateway-api.ts']);
 });
 
 function node(args: readonly string[]): Promise<string> {
-  const env = { PATH: process.env['PATH'], GATEWAY_URL: `http://127.0.0.1:${gateway.port}`, API_KEY: team.key };
+  const env = { PATH: process.env['PATH'], GATEWAY_URL: gateway.url, API_KEY: team.key };
   return outputOf('node', args, { cwd: folder, env, msMax: 30_000 });
 }
 

@@ -36,8 +36,7 @@ describe('over Redis', () => {
     gateways.push(gateway);
     return gateway;
   };
-  const client = (gateway: TestGateway): AdminClient =>
-    adminClient({ listener: 'node', store: 'redis', url, gateway, engine: undefined as never }, TOKEN);
+  const client = (gateway: TestGateway): AdminClient => adminClient({ gateway }, TOKEN);
   beforeAll(async () => {
     ({ url } = await started.place('redis'));
     await Promise.all([start(), start()]);

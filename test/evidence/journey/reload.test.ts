@@ -22,6 +22,7 @@ const french = { code: 'FR', name: 'French' };
 
 let site: Site;
 let other: ScriptedEngine;
+let served: GatewayProcess | undefined;
 
 beforeEach(async () => {
   site = await openSite();
@@ -30,9 +31,14 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  const ended = await served?.end('SIGTERM');
+  served = undefined;
   await other.close();
   await site.close();
+  expect(ended ?? 0).toBe(0);
 });
+
+const serve = async (...more: readonly string[]): Promise<GatewayProcess> => (served = await site.serve(...more));
 
 /** The languages file: sources and targets alike. */
 const languages = (...list: readonly { code: string; name: string }[]): Promise<void> =>
@@ -76,7 +82,7 @@ describe('a reload', () => {
 
   test('lingate reload prints what is in force and what waits; a refused configuration is status 1, and nothing changes', async () => {
     await configure();
-    const { host, port } = new URL((await site.serve()).opsUrl);
+    const { host, port } = new URL((await serve()).opsUrl);
     // Only this machine is told, by a name that is the listener's: a page in a browser may lead another one here.
     expect((await request({ port: Number(port), path: '/reloads', headers: { Host: 'pages.test' } })).status).toBe(421);
     const words = ['reload', '--config', join(site.folder, 'lingate.yaml'), '--ops', host, '--json'];
@@ -101,7 +107,7 @@ describe('a reload', () => {
     ];
     await writeFile(tokenFile, sales);
     await configure({ admin: { tokens: operators('manage') } });
-    const gateway = await site.serve();
+    const gateway = await serve();
     const port = Number(new URL(gateway.opsUrl).port);
     const statusOf = async (method: string, token: string): Promise<number> => {
       const headers = { Authorization: `Bearer ${token}`, Host: '127.0.0.1' };
@@ -122,12 +128,11 @@ describe('a reload', () => {
     expect([await statusOf('POST', sales), await statusOf('POST', 'n'.repeat(32)), await statusOf('POST', ops)]).toEqual([401, 403, 404]);
     expect((await visitor.get('/console/teams')).header('location')).toBe('/console/sign-in');
     expect(logged(gateway, WAITING)).toEqual([]);
-    expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
   test('languages and engine replicas are reloaded while requests in flight continue', async () => {
     await configure();
-    const gateway = await site.serve('--workers', '2');
+    const gateway = await serve('--workers', '2');
     expect((await translate(gateway.port, site.team.key, { target: 'FR' })).json()).toMatchObject({ code: 'invalid_target_lang' });
     const release = Promise.withResolvers<void>();
     site.engine.behave((_request, response) => void release.promise.then(() => response.end('{"translations":[{"text":"old"}]}')));
@@ -145,12 +150,11 @@ describe('a reload', () => {
     expect((await underWay).json()).toMatchObject({ translations: [{ text: 'old' }] });
     expect(logged(gateway, RELOADED)).toMatchObject([{ sources: 2, targets: 2, engine_urls: other.url }]);
     expect(logged(gateway, WAITING)).toEqual([]);
-    expect(await gateway.end('SIGTERM')).toBe(0);
   });
 
   test('an invalid file changes nothing, and every error is named', async () => {
     await configure();
-    const gateway = await site.serve();
+    const gateway = await serve();
     await languages(german, french);
     await configure({ engine: { urls: [other.url], timeout_ms: 0 }, plans: { p: { ...QUOTA_PLAN, period: 'soon' } }, limit: 5 });
     await hangup(gateway, REFUSED);
@@ -165,7 +169,6 @@ describe('a reload', () => {
     await configure();
     await hangup(gateway, RELOADED);
     await expect.poll(() => looks(gateway.port)).toEqual(ten(['DE', 'FR']));
-    expect(await gateway.end('SIGTERM')).toBe(0);
   });
 });
 
@@ -174,18 +177,17 @@ test.each([
   ['a code twice', undefined, /languages\.yaml: sources\.1\.code: "DE" is listed twice; leave one out$/],
 ])('%s in place of the languages changes nothing', async (_name, file, fault) => {
   await configure();
-  const gateway = await site.serve();
+  const gateway = await serve();
   await languages(german, german);
   await configure(file === undefined ? {} : { languages: file });
   await hangup(gateway, REFUSED);
   expect(logged(gateway, REFUSED)[0]!['fault']).toMatch(fault);
   expect(await targetsOf(gateway.port)).toEqual(['DE']);
-  expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
 test('other changed members are named as waiting for a restart, and flags still take precedence', async () => {
   await configure();
-  const gateway = await site.serve('--engine-url', site.engine.url);
+  const gateway = await serve('--engine-url', site.engine.url);
   const engine = { urls: [other.url], timeout_ms: 5000 };
   await configure({ engine, service: { name: 'renamed' }, limits: { body_bytes: 2048 }, store: 'redis://user:hunter2@127.0.0.1:1' });
   await hangup(gateway, WAITING);
@@ -195,12 +197,11 @@ test('other changed members are named as waiting for a restart, and flags still 
   expect(gateway.output()).not.toContain('hunter2');
   expect((await translate(gateway.port, site.team.key)).status).toBe(200);
   expect(other.requests).toEqual([]);
-  expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
 test('a replaced worker starts with the reloaded settings', async () => {
   await configure();
-  const gateway = await site.serve('--workers', '2');
+  const gateway = await serve('--workers', '2');
   await languages(german, french);
   await hangup(gateway, RELOADED);
   // Never applied: the new worker must not have it either.
@@ -209,5 +210,4 @@ test('a replaced worker starts with the reloaded settings', async () => {
   await expect.poll(() => logged(gateway, 'a worker was replaced')).toHaveLength(2);
   const answers = await Promise.all(Array.from({ length: 10 }, () => targetsOf(gateway.port)));
   expect(answers).toEqual(ten(['DE', 'FR']));
-  expect(await gateway.end('SIGTERM')).toBe(0);
 });

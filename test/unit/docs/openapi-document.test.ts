@@ -6,8 +6,8 @@ import { openApiDocument } from '../../../src/docs/openapi-document.ts';
 import type { OpenApiOptions } from '../../../src/docs/openapi-document.ts';
 import { referencePage } from '../../../src/docs/reference-page.ts';
 import { findings } from './openapi-lint.ts';
-import { startRunningGateway } from '../../support/running-gateway.ts';
-import type { RunningGateway } from '../../support/running-gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { startedUntil } from '../../support/started.ts';
 import { ROUTES } from '../../../config/examples/small-api.ts';
 
 const OPTIONS: OpenApiOptions = {
@@ -23,16 +23,15 @@ const OPTIONS: OpenApiOptions = {
 };
 
 describe('the OpenAPI document', () => {
-  let running: RunningGateway;
+  const started = startedUntil(afterAll);
+  let gateway: TestGateway;
 
   beforeAll(async () => {
-    running = await startRunningGateway();
+    gateway = await started.gateway({ engineUrls: ['http://127.0.0.1:1'] });
   });
 
-  afterAll(() => running.stop());
-
   test('of a running gateway passes the linter', async () => {
-    const response = await fetch(`${running.opsUrl}/openapi.json`);
+    const response = await fetch(`${gateway.opsUrl}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await findings(await response.text())).toEqual([]);
   });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Documented } from '../docs/documented.ts';
 import type { OpenApi } from '../docs/documented.ts';
 import { findings } from '../docs/openapi-lint.ts';
-import { startRunningGateway } from '../../support/running-gateway.ts';
-import type { RunningGateway } from '../../support/running-gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { startedUntil } from '../../support/started.ts';
 
 interface Facade {
   readonly plugin: string;
@@ -63,19 +63,19 @@ const FACADES: readonly Facade[] = [
 ];
 
 /** All but one can be used together: Azure's and LibreTranslate's have the same paths. */
-let running: Readonly<Record<'azure' | 'others', RunningGateway>>;
+const started = startedUntil(afterAll);
+let running: Readonly<Record<'azure' | 'others', TestGateway>>;
 
 beforeAll(async () => {
-  const started = (...names: readonly string[]) =>
-    startRunningGateway({ config: { plugins: names.map((name) => ({ module: `lingate/plugins/${name}` })) } });
+  const engineUrls = [(await started.engine()).url];
+  const withPlugins = (...names: readonly string[]) =>
+    started.gateway({ engineUrls, config: { plugins: names.map((name) => ({ module: `lingate/plugins/${name}` })) } });
   const others = FACADES.map(({ plugin }) => plugin).filter((plugin) => plugin !== 'azure-v3');
-  running = { azure: await started('azure-v3'), others: await started(...others) };
+  running = { azure: await withPlugins('azure-v3'), others: await withPlugins(...others) };
 });
 
-afterAll(() => Promise.all(Object.values(running).map((one) => one.stop())));
-
 describe.each(FACADES)('$plugin', ({ plugin, paths, without, anyPath }) => {
-  let gateway: RunningGateway;
+  let gateway: TestGateway;
   let source: string;
   let documented: Documented;
 
@@ -91,12 +91,12 @@ describe.each(FACADES)('$plugin', ({ plugin, paths, without, anyPath }) => {
   });
 
   test('every example request is answered as documented, and so are failures', async () => {
-    const { key } = await gateway.gateway.team();
+    const { key } = await gateway.team();
     for (const route of documented.routes) {
       const [method = '', path = ''] = route.split(' ');
       const examples = documented.operation(route).requestBody?.content['application/json'].examples ?? { none: { value: undefined } };
       const send = (headers: Readonly<Record<string, string>>, name: string, body: unknown) =>
-        fetch(gateway.publicUrl + path + queryFor(documented.operation(route), name), {
+        fetch(gateway.url + path + queryFor(documented.operation(route), name), {
           method,
           headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
