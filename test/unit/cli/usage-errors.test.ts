@@ -87,6 +87,10 @@ const WRONG: readonly [words: string, title: string, reason: string][] = [
     'key create',
     '--scope "usage" is not a scope; scopes are translate:text, translate:document, languages:read, usage:read, glossaries:read, glossaries:write, and forward:NAME for forward routes of that name.',
   ],
+  ['key revoke --all --yes', 'key revoke', '--team TEAM is missing: it says whose keys are revoked.'],
+  [`key revoke ${KEY} --team ${TEAM}`, 'key revoke', '--team is only used with --all.'],
+  [`key revoke ${KEY} --yes`, 'key revoke', '--yes is only used with --all.'],
+  ['key revoke --all --stdin', 'key revoke', '--all and --stdin contradict each other; give one of them.'],
   ['config check --listen 127.0.0.1:0', 'config check', 'unknown flag --listen.'],
 ];
 

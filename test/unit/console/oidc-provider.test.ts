@@ -10,6 +10,17 @@ import type { Claims, Lies, ScriptedProvider } from '../../support/scripted-prov
 const DISCOVERY = '/.well-known/openid-configuration';
 const ATTEMPT = { state: 's'.repeat(43), nonce: 'n'.repeat(43), verifier: 'v'.repeat(43), seed: '' };
 const PERSON = { sub: '7', email: 'ada@example.com', groups: ['a'] };
+const CLAIMS = { iss: 'https://id.example.com', sub: '248289761001', groups: ['a'] };
+const SETTINGS: OidcSettings = {
+  issuer: CLAIMS.iss,
+  clientId: 'console',
+  clientSecret: 'secret',
+  scopes: ['email'],
+  roles: { manage: ['a'], read: [] },
+  groupsClaim: 'groups',
+  nameClaim: 'email',
+  consoleUrl: 'https://lingate.example.com',
+};
 const silent = (): void => undefined;
 
 let scripted: ScriptedProvider;
@@ -24,27 +35,15 @@ beforeEach(() => {
   scripted.lies({});
 });
 
-function provider(options: Partial<OidcProviderOptions> = {}, settings: Partial<OidcSettings> = {}): OidcProvider {
-  const all: OidcSettings = {
-    issuer: scripted.issuer,
-    clientId: scripted.clientId,
-    clientSecret: scripted.clientSecret,
-    scopes: ['email'],
-    roles: { manage: ['a'], read: [] },
-    groupsClaim: 'groups',
-    nameClaim: 'email',
-    consoleUrl: 'https://lingate.example.com',
-    ...settings,
-  };
-  return new OidcProvider({ library, settings: () => all, now: () => now, nowMs: Date.now, ...options });
+function provider(options: Partial<OidcProviderOptions> = {}): OidcProvider {
+  const { issuer, clientId, clientSecret } = scripted;
+  const settings = { ...SETTINGS, issuer, clientId, clientSecret };
+  return new OidcProvider({ library, settings: () => settings, now: () => now, nowMs: Date.now, ...options });
 }
 
-async function signIn(subject: OidcProvider, person: Claims = PERSON, more: Claims = {}) {
+async function signIn(subject: OidcProvider, person: Claims = PERSON) {
   const url = await subject.authorizationUrl(ATTEMPT);
-  if (typeof url !== 'string') return url;
-  const query = scripted.approve(url, person);
-  for (const [name, value] of Object.entries(more)) query.set(name, String(value));
-  return subject.identify(query, ATTEMPT);
+  return typeof url === 'string' ? subject.identify(scripted.approve(url, person), ATTEMPT) : url;
 }
 
 const discoveries = (): number => scripted.calls.get(DISCOVERY) ?? 0;
@@ -62,17 +61,13 @@ describe('the discovery document', () => {
     expect(discoveries() - before).toBe(2);
   });
 
-  test.each<[string, Lies['metadata']]>([
-    ['no web page', (metadata) => ({ ...metadata, authorization_endpoint: 'javascript:alert(1)' })],
-    ['nothing', (metadata) => ({ issuer: metadata['issuer'] })],
-  ])('that leads to %s is refused', async (_what, metadata) => {
-    scripted.lies({ metadata: metadata! });
-    expect(await provider().authorizationUrl(ATTEMPT)).toMatchObject({ refused: 'provider_error' });
-  });
-
-  test('of another issuer is refused', async () => {
-    scripted.lies({ metadata: (metadata) => ({ ...metadata, issuer: 'https://other.example.com' }) });
-    expect(await provider().authorizationUrl(ATTEMPT)).toMatchObject({ refused: 'wrong_issuer' });
+  test.each<[string, string, NonNullable<Lies['metadata']>]>([
+    ['that leads to no web page', 'provider_error', (metadata) => ({ ...metadata, authorization_endpoint: 'javascript:alert(1)' })],
+    ['that leads to nothing', 'provider_error', (metadata) => ({ issuer: metadata['issuer'] })],
+    ['of another issuer', 'wrong_issuer', (metadata) => ({ ...metadata, issuer: 'https://other.example.com' })],
+  ])('%s is refused: %s', async (_what, refused, metadata) => {
+    scripted.lies({ metadata });
+    expect(await provider().authorizationUrl(ATTEMPT)).toMatchObject({ refused });
   });
 });
 
@@ -130,18 +125,6 @@ describe('claims that are not in the ID token', () => {
     expect(await signIn(provider(), { sub: '7' })).toMatchObject({ refused: 'provider_error' });
   });
 });
-
-const CLAIMS = { iss: 'https://id.example.com', sub: '248289761001', groups: ['a'] };
-const SETTINGS = {
-  issuer: CLAIMS.iss,
-  clientId: 'console',
-  clientSecret: 'secret',
-  scopes: [],
-  roles: { manage: [], read: [] },
-  groupsClaim: 'groups',
-  nameClaim: 'email',
-  consoleUrl: 'https://lingate.example.com',
-};
 
 test.each<[unknown, readonly string[] | undefined]>([
   [

@@ -1,10 +1,15 @@
 // A server that records the bytes it receives and sends any bytes, with helpers for calls to it.
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Pool } from '../../../src/engines/http1/pool.ts';
 import type { Asker, ConnectionUse, PoolRequest, PoolLimits } from '../../../src/engines/http1/pool.ts';
 import type { AttemptFailure, EngineCall, EngineResponse } from '../../../src/ports/engine.ts';
+import { makeCertificate } from '../../support/certificate.ts';
 
 export interface RawConnection {
   readonly socket: Socket;
@@ -89,6 +94,20 @@ export class RawEngine {
   #changed(): void {
     for (const look of this.#watchers) look();
   }
+}
+
+/** At `https://localhost`, not trusted yet; `trust` returns what takes that back. */
+export async function securedEngine(): Promise<{ readonly engine: RawEngine; readonly trust: () => () => void }> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingate-raw-engine-'));
+  const { certFile, keyFile } = await makeCertificate(folder, 'engine.test', 'DNS:localhost');
+  const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
+  rmSync(folder, { recursive: true });
+  const trust = (): (() => void) => {
+    const usual = getCACertificates('default');
+    setDefaultCACertificates([...usual, cert.toString()]);
+    return () => setDefaultCACertificates(usual);
+  };
+  return { engine: await new RawEngine(createTlsServer({ key, cert })).listen('127.0.0.1', 'secureConnection'), trust };
 }
 
 function nextRequest(text: string): { readonly bytes: number; readonly body: string } | undefined {

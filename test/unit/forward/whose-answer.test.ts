@@ -1,15 +1,10 @@
 // Forward routes: to which request an answer belongs, and what a target's connection may be like.
 import { createServer, get as getOver } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openProxyUpstream } from '../../../src/forward/upstream.ts';
-import { makeCertificate } from '../../support/certificate.ts';
-import { lengthAnswer, RawEngine } from '../engines/raw-engine.ts';
+import { lengthAnswer, RawEngine, securedEngine } from '../engines/raw-engine.ts';
 import type { RawConnection } from '../engines/raw-engine.ts';
 
 const open: { close(): void | Promise<void> }[] = [];
@@ -184,18 +179,11 @@ describe('a target', () => {
   });
 
   test('behind TLS is reached if its certificate is trusted', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'lingate-forward-'));
-    const { certFile, keyFile } = await makeCertificate(folder, 'target.test', 'DNS:localhost');
-    const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
-    rmSync(folder, { recursive: true });
-    const { target, get } = await scene({
-      secured: await new RawEngine(createTlsServer({ key, cert })).listen('127.0.0.1', 'secureConnection'),
-    });
+    const { engine, trust } = await securedEngine();
+    const { target, get } = await scene({ secured: engine });
     target.respond = (connection) => void connection.socket.write(lengthAnswer(pathOf(connection)));
     expect(await get('/a')).toBe('reset');
-    const usual = getCACertificates('default');
-    setDefaultCACertificates([...usual, cert.toString()]);
-    open.push({ close: () => setDefaultCACertificates(usual) });
+    open.push({ close: trust() });
     expect([await get('/b'), await get('/c')]).toEqual(['200 /b', '200 /c']);
   });
 });

@@ -12,6 +12,8 @@ import { RawConnection, request, requestBytes } from '../../support/raw-http.ts'
 import { LISTENERS, startTestServer } from './test-gateway.ts';
 import type { TestServer } from './test-gateway.ts';
 
+const NO_PAIR = /are not a PEM certificate and its private key$/;
+
 let folder: string;
 const certificates: CertificateFiles[] = [];
 
@@ -42,6 +44,11 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
     cpSync(keyFile, live.keyFile);
   };
 
+  const renew = (to: CertificateFiles): void => {
+    install(to);
+    expect(server.listener.renewTls(live)).toMatchObject({ changed: true, validTo: expect.stringMatching(/^20.*Z$/) as string });
+  };
+
   beforeEach(async () => {
     [live.certFile, live.keyFile] = [join(folder, 'live.pem'), join(folder, 'live-key.pem')];
     install(certificates[0]!);
@@ -53,8 +60,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
   test('gives new connections the renewed certificate, however often it is renewed; open ones continue', async () => {
     const open = await RawConnection.open({ port: server.port, tls: true });
     for (const round of [1, 0, 1]) {
-      install(certificates[round]!);
-      expect(server.listener.renewTls(live)).toMatchObject({ changed: true, validTo: expect.stringMatching(/^20.*Z$/) as string });
+      renew(certificates[round]!);
       expect(await nameAt(server.port)).toBe(['first', 'second'][round]);
       open.send(requestBytes({ path: '/sync' }));
       expect((await open.response()).status).toBe(200);
@@ -69,18 +75,13 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 
   test.each([
     ['a missing file', () => rmSync(live.keyFile), /^TLS: the key .* cannot be read \(ENOENT\)$/],
-    ['a file that is not a certificate', () => writeFileSync(live.certFile, 'nothing\n'), /are not a PEM certificate and its private key$/],
-    [
-      'a key of another certificate',
-      () => cpSync(certificates[1]!.keyFile, live.keyFile),
-      /are not a PEM certificate and its private key$/,
-    ],
+    ['a file that is not a certificate', () => writeFileSync(live.certFile, 'nothing\n'), NO_PAIR],
+    ['a key of another certificate', () => cpSync(certificates[1]!.keyFile, live.keyFile), NO_PAIR],
   ])('keeps the old certificate for %s', async (_what, spoil, message) => {
     spoil();
     expect(() => server.listener.renewTls(live)).toThrow(message);
     expect(await nameAt(server.port)).toBe('first');
-    install(certificates[1]!);
-    expect(server.listener.renewTls(live)).toMatchObject({ changed: true });
+    renew(certificates[1]!);
     expect(await nameAt(server.port)).toBe('second');
   });
 
@@ -92,21 +93,19 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
       for (let i = 0; i < 8; i++) expect((await request({ port: server.port, tls: true, path: '/async' })).status).toBe(200);
       callers--;
     };
-    const renew = async (): Promise<void> => {
+    const renewing = async (): Promise<void> => {
       while (calling()) {
-        install(certificates[++renewals % 2]!);
-        expect(server.listener.renewTls(live).changed).toBe(true);
+        renew(certificates[++renewals % 2]!);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };
-    await Promise.all([...Array.from({ length: 8 }, call), renew()]);
+    await Promise.all([...Array.from({ length: 8 }, call), renewing()]);
     expect(renewals).toBeGreaterThan(2);
   });
 
   test('is drained with all its connections, from before and after a renewal', async () => {
     const before = await RawConnection.open({ port: server.port, tls: true });
-    install(certificates[1]!);
-    server.listener.renewTls(live);
+    renew(certificates[1]!);
     const behind = await RawConnection.open({ port: server.port, tls: true });
     for (const connection of [before, behind]) connection.send(requestBytes({ path: '/wait' }));
     await server.until(() => server.gateway.inFlight === 2);
@@ -126,8 +125,7 @@ describe.each(LISTENERS)('the %s listener', (_name, start) => {
 
   test('when closed, cuts connections without a TLS handshake, from before and after a renewal', async () => {
     const before = await RawConnection.open({ port: server.port });
-    install(certificates[1]!);
-    server.listener.renewTls(live);
+    renew(certificates[1]!);
     const behind = await RawConnection.open({ port: server.port });
     await expect.poll(() => server.listener.connections).toBe(2);
     server.listener.close();

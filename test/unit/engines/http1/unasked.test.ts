@@ -1,13 +1,8 @@
 // To which call an answer belongs: foreign ids, unexpected bytes, and how a replica that sends them is treated from then on.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { lengthAnswer, make, RawEngine, rested, wireTo } from '../raw-engine.ts';
+import { lengthAnswer, make, RawEngine, rested, securedEngine, wireTo } from '../raw-engine.ts';
 import type { RawConnection } from '../raw-engine.ts';
 import type { Pool, PoolLimits } from '../../../../src/engines/http1/pool.ts';
-import { makeCertificate } from '../../../support/certificate.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -34,15 +29,11 @@ async function scene(limits: Partial<PoolLimits> = {}, secured?: RawEngine): Pro
 }
 
 /** An engine behind TLS that this process trusts until the test ends. */
-async function securedEngine(): Promise<RawEngine> {
-  const folder = mkdtempSync(join(tmpdir(), 'lingate-unasked-'));
-  const { certFile, keyFile } = await makeCertificate(folder, 'engine.test', 'DNS:localhost');
-  const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)];
-  rmSync(folder, { recursive: true });
-  const usual = getCACertificates('default');
-  setDefaultCACertificates([...usual, cert.toString()]);
-  open.push({ close: () => Promise.resolve(setDefaultCACertificates(usual)) });
-  return new RawEngine(createServer({ key, cert })).listen('127.0.0.1', 'secureConnection');
+async function trustedEngine(): Promise<RawEngine> {
+  const { engine, trust } = await securedEngine();
+  const distrust = trust();
+  open.push({ close: () => Promise.resolve(distrust()) });
+  return engine;
 }
 
 const SENT = '01KB2ZJ7Q3V5X8Y0ABCDEFGHJK';
@@ -127,7 +118,7 @@ describe.each(['HTTP', 'TLS'])('over %s, an answer that begins before the whole 
     ['and is complete then', 0],
     ['and ends after that', 1],
   ])('%s, belongs to the request before', async (_name, held) => {
-    const { engine, wire, reports } = await scene({}, transport === 'TLS' ? await securedEngine() : undefined);
+    const { engine, wire, reports } = await scene({}, transport === 'TLS' ? await trustedEngine() : undefined);
     expect(await make(wire, { body: 'before' }).result).toBe('200 before');
     await rested();
     const [{ socket }] = engine.connections as [RawConnection];
