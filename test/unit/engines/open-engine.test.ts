@@ -14,6 +14,7 @@ import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { alikeOptions } from '../../support/chosen-options.ts';
 import { ABLE } from '../../support/offers.ts';
 import { asked, Caller, Opened, work } from './engine-work.ts';
+import type { WorkParts } from './engine-work.ts';
 
 const RUNS = 150;
 const TIMEOUT_MS = 60;
@@ -187,24 +188,32 @@ test('make second attempts alone even at a next engine with batches, so that non
   await engine.close();
 });
 
+/** The engine `b`, which is used because `a` is down. */
+async function behindOneThatIsDown(urls: readonly string[], more: Partial<NamedEngineOptions> = {}) {
+  const down = await opened.scripted();
+  down.always(status(500));
+  const { engine, byName } = openEngines([
+    { ...WIRE, name: 'a', urls: [down.url] },
+    { ...WIRE, name: 'b', urls, ...more },
+  ]);
+  opened.add(engine);
+  const ask = (parts: WorkParts = {}) => asked(engine, { ...work(parts), engines: ['a', 'b'] });
+  return { down, engine, ask, health: () => byName.get('b')!.health() };
+}
+
 describe('an engine that is used only after another has failed', () => {
   test('spends no last attempt on a replica that is set aside while another is good, and still finds out when it is back', async () => {
     let nowMs = 0;
-    const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
-    const { engine, byName } = openEngines([
-      { ...WIRE, name: 'a', urls: [down.url] },
-      { ...WIRE, name: 'b', urls: [good.url, bad.url], nowMs: () => nowMs },
-    ]);
-    opened.add(engine);
-    down.always(status(500));
+    const [good, bad] = [await opened.scripted(), await opened.scripted()];
+    const { down, ask: asking, health } = await behindOneThatIsDown([good.url, bad.url], { nowMs: () => nowMs });
     bad.always(status(503));
     const ask = async (text: string): Promise<string> => {
-      const result = await asked(engine, { ...work({ text: [text], sourceLang: 'FR' }), engines: ['a', 'b'] });
+      const result = await asking({ text: [text], sourceLang: 'FR' });
       return result.kind === 'usable' ? result.engine : result.kind;
     };
     const textsAt = ({ requests }: ScriptedEngine): string[] =>
       requests.flatMap(({ body }) => (JSON.parse(body) as { text: string[] }).text);
-    const asideMs = (): number | undefined => byName.get('b')!.health()[1]!.asideMs;
+    const asideMs = (): number | undefined => health()[1]!.asideMs;
     expect([await ask('1'), await ask('2'), await ask('3')]).toEqual(['b', 'unavailable', 'b']);
     expect([textsAt(good), textsAt(bad), asideMs()]).toEqual([['1', '3'], ['2'], 1000]);
     // It could be tried, but there may still be a first attempt.
@@ -232,25 +241,17 @@ describe('an engine that is used only after another has failed', () => {
     let nowMs = 0;
     const failed: string[] = [];
     const outcomes: string[] = [];
-    const [down, good, bad] = [await opened.scripted(), await opened.scripted(), await opened.scripted()];
-    const { engine, byName } = openEngines([
-      { ...WIRE, name: 'a', urls: [down.url] },
-      {
-        ...WIRE,
-        name: 'b',
-        urls: [bad.url, good.url],
-        nowMs: () => nowMs,
-        watch: () => ({
-          attempted: (outcome) => void outcomes.push(outcome),
-          failed: (_work, { failure }) => void failed.push(failure),
-          setAside: () => undefined,
-          back: () => undefined,
-        }),
-      },
-    ]);
-    down.always(status(500));
+    const [good, bad] = [await opened.scripted(), await opened.scripted()];
+    const { engine, ask, health } = await behindOneThatIsDown([bad.url, good.url], {
+      nowMs: () => nowMs,
+      watch: () => ({
+        attempted: (outcome) => void outcomes.push(outcome),
+        failed: (_work, { failure }) => void failed.push(failure),
+        setAside: () => undefined,
+        back: () => undefined,
+      }),
+    });
     bad.always(status(503));
-    const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
     expect((await ask()).kind).toBe('unavailable');
     bad.always('hang');
     nowMs = 2000;
@@ -258,19 +259,13 @@ describe('an engine that is used only after another has failed', () => {
     await bad.until(() => bad.requests.length === 2);
     await engine.close();
     expect([failed, outcomes]).toEqual([['status'], ['status', 'usable', 'cancelled']]);
-    expect(byName.get('b')!.health()[0]).toMatchObject({ failed: 1, lastFailure: { failure: 'status' } });
+    expect(health()[0]).toMatchObject({ failed: 1, lastFailure: { failure: 'status' } });
   });
 
   test('spends a last attempt on a replica that is set aside if no other is good', async () => {
-    const [down, lone] = [await opened.scripted(), await opened.scripted()];
-    const { engine } = openEngines([
-      { ...WIRE, name: 'a', urls: [down.url] },
-      { ...WIRE, name: 'b', urls: ['http://127.0.0.1:1', lone.url] },
-    ]);
-    opened.add(engine);
-    down.always(status(500));
+    const lone = await opened.scripted();
+    const { ask } = await behindOneThatIsDown(['http://127.0.0.1:1', lone.url]);
     lone.behave(status(503));
-    const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
     expect([(await ask()).failures, (await ask()).failures]).toEqual([
       ['status', 'connect'],
       ['status', 'status'],
@@ -302,12 +297,8 @@ describe('an engine with another behind it', () => {
       expect(await ask()).toMatchObject({ kind: 'usable', engine: 'b', failures: ['status'] });
     }
     expect([isFailing(), engine.isFailing('b')]).toEqual([true, false]);
-    const asideMs = (): unknown[] =>
-      byName
-        .get('a')!
-        .health()
-        .map((replica) => replica.asideMs);
-    expect(asideMs()).toEqual(count === 1 ? [undefined] : [1000, 1000]);
+    const asides = byName.get('a')!.health();
+    expect(asides.map(({ asideMs }) => asideMs)).toEqual(count === 1 ? [undefined] : [1000, 1000]);
     nowMs = 999;
     expect(isFailing()).toBe(true);
     nowMs = 1000;

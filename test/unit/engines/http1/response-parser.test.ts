@@ -256,7 +256,7 @@ function taken(parser: ResponseParser): Read {
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
-  const ends = [...new Set([...places, bytes.length])].toSorted((a, b) => a - b);
+  const ends = [...new Set([...places.filter((place) => place < bytes.length), bytes.length])].toSorted((a, b) => a - b);
   return ends.map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
 }
 
@@ -318,14 +318,7 @@ describe('at random', () => {
   test('every valid answer is parsed correctly, however it is split', () => {
     fc.assert(
       fc.property(valid, places, ({ bytes, expected }, at) => {
-        expect(
-          parse(
-            cut(
-              bytesOf(bytes),
-              at.filter((place) => place < bytes.length),
-            ),
-          ),
-        ).toEqual(expected);
+        expect(parse(cut(bytesOf(bytes), at))).toEqual(expected);
       }),
       { numRuns: draws(200) },
     );
@@ -354,14 +347,7 @@ describe('at random', () => {
         ),
         places,
         (bytes, at) => {
-          expect(
-            parse(
-              cut(
-                bytesOf(bytes),
-                at.filter((place) => place < bytes.length),
-              ),
-            ),
-          ).toEqual(parse([bytesOf(bytes)]));
+          expect(parse(cut(bytesOf(bytes), at))).toEqual(parse([bytesOf(bytes)]));
         },
       ),
       { numRuns: draws(400) },

@@ -168,11 +168,7 @@ describe('after unexpected bytes', () => {
     expect(reports).toEqual([true, false]);
     made.nowMs += 1000;
     for (let i = 0; i < 3; i++) await call();
-    expect(
-      requests(made)
-        .slice(9)
-        .every((count) => count <= 3),
-    ).toBe(true);
+    expect(Math.max(...requests(made).slice(9))).toBeLessThanOrEqual(3);
     expect(requests(made).reduce((sum, count) => sum + count)).toBe(12);
     expect(engine.connections.length).toBeLessThan(12);
     await poison(made);
@@ -191,9 +187,6 @@ describe('after unexpected bytes', () => {
     const [one, other] = engine.connections.filter((connection) => connection.requests === 2);
     expect(other).toBeDefined();
     one!.socket.write('no HTTP');
-    expect(
-      await Promise.all([again.result, first.result].map(async (result) => (await result) === '200 ')).then((all) => all.includes(true)),
-    ).toBe(false);
     expect([await again.result, await first.result].toSorted()).toEqual(['reset', 'unasked']);
     for (const answer of held) answer();
     expect(await alone.result).toBe('200 alone');

@@ -43,14 +43,7 @@ const deepLTexts = (request: ScriptedRequest): { text: string; detected_source_l
 const deepLWrong: ProtocolSubject['wrong'] = {
   'one translation too few': (request) => deepLShape(deepLTexts(request).slice(1)),
   'one too many': (request) => deepLShape([...deepLTexts(request), { text: 'x' }]),
-  'all texts joined': (request) =>
-    deepLShape([
-      {
-        text: deepLTexts(request)
-          .map(({ text }) => text)
-          .join('\n'),
-      },
-    ]),
+  'all texts joined': (request) => deepLShape([{ text: askedOf(request).text.map(translated).join('\n') }]),
   'an empty translation': (request) => deepLShape(deepLTexts(request).map(({ text }, index) => ({ text: index === 0 ? text : ' ' }))),
   'a text that is not a string': (request) => deepLShape(deepLTexts(request).map(() => ({ text: 1 }))),
   'entries that are not objects': (request) => deepLShape(deepLTexts(request).map(({ text }) => text)),
@@ -180,11 +173,7 @@ export const SUBJECTS: Readonly<Record<string, ProtocolSubject>> = {
       'one translation too few': (request) => mtranShape(request, mtranTexts(request).slice(1)),
       'one too many': (request) => mtranShape(request, [...mtranTexts(request), 'x']),
       'texts that are not strings': (request) => mtranShape(request, [1, 2]),
-      'an empty translation': (request) =>
-        mtranShape(
-          request,
-          mtranTexts(request).map(() => ''),
-        ),
+      'an empty translation': (request) => mtranShape(request, ['', '']),
     },
   },
 };
