@@ -1,10 +1,10 @@
 // Usage in the console over real sockets: a team's days, months and periods, a month's teams page by page, and its file.
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { dateOf, dayOf } from '../../../src/index.ts';
 import { daysOfMonth, monthOf } from '../../support/door/terms.ts';
 import { ConsoleVisitor } from '../../support/console-visitor.ts';
-import { ask, onOneGateway } from '../../support/every-gateway.ts';
+import { onOneGateway, translateText } from '../../support/every-gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { untilOneDay } from '../../support/one-day.ts';
@@ -16,19 +16,14 @@ const MONTH = monthOf(dayOf(Date.now()));
 const TEAMS = 53;
 
 onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
-  const operator = async (): Promise<ConsoleVisitor> => {
-    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
-    expect((await visitor.signIn(TOKEN)).status).toBe(303);
-    return visitor;
-  };
+  const operator = (): Promise<ConsoleVisitor> => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
   const read = async (path: string): Promise<string> => {
     const { status, body } = await (await operator()).get(path);
     expect([path, status]).toEqual([path, 200]);
     return body;
   };
   const translated = async ({ teamId, key }: TestTeam, text: string): Promise<void> => {
-    const body = { text: [text], target_lang: 'DE' };
-    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
+    expect((await translateText(setting, key, text)).status).toBe(200);
     const settled = async (): Promise<void> =>
       expect(await setting.gateway.store.teams.standing(teamId)).toMatchObject({ openReservations: 0 });
     await vi.waitFor(settled, { timeout: 60_000 });
@@ -86,27 +81,23 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
     }
   });
 
-  describe('the file', () => {
-    test('is linked from the page, with a line for every team', async () => {
-      const page = await read('/console/usage');
-      const paths = [...page.matchAll(/<a href="(\/console\/usage\/csv[^"]+)" download>/g)].map(([, path]) =>
-        path!.replaceAll('&amp;', '&'),
-      );
-      expect(paths.map((path) => new URLSearchParams(path).get('tags'))).toEqual([null, null, null, 'true']);
-      const { from, to } = daysOfMonth(MONTH)!;
-      for (const path of paths) {
-        const answer = await (await operator()).get(path);
-        expect([answer.status, answer.header('content-type'), answer.header('cache-control')]).toEqual([
-          200,
-          'text/csv; charset=utf-8',
-          'no-store',
-        ]);
-        expect(answer.header('content-disposition')).toBe(`attachment; filename="usage-${dateOf(from)}-to-${dateOf(to)}.csv"`);
-        expect(answer.header('x-frame-options')).toBe('DENY');
-        const lines = answer.body.trimEnd().split('\r\n');
-        expect(lines).toHaveLength(TEAMS + 1);
-        expect(lines[1]!.split(',').slice(0, 3)).toEqual([teams[0]!.teamId, 'Team 0 <b>', 'test']);
-      }
-    });
+  test('the file is linked from the page, with a line for every team', async () => {
+    const page = await read('/console/usage');
+    const paths = [...page.matchAll(/<a href="(\/console\/usage\/csv[^"]+)" download>/g)].map(([, path]) => path!.replaceAll('&amp;', '&'));
+    expect(paths.map((path) => new URLSearchParams(path).get('tags'))).toEqual([null, null, null, 'true']);
+    const { from, to } = daysOfMonth(MONTH)!;
+    for (const path of paths) {
+      const answer = await (await operator()).get(path);
+      expect([answer.status, answer.header('content-type'), answer.header('cache-control')]).toEqual([
+        200,
+        'text/csv; charset=utf-8',
+        'no-store',
+      ]);
+      expect(answer.header('content-disposition')).toBe(`attachment; filename="usage-${dateOf(from)}-to-${dateOf(to)}.csv"`);
+      expect(answer.header('x-frame-options')).toBe('DENY');
+      const lines = answer.body.trimEnd().split('\r\n');
+      expect(lines).toHaveLength(TEAMS + 1);
+      expect(lines[1]!.split(',').slice(0, 3)).toEqual([teams[0]!.teamId, 'Team 0 <b>', 'test']);
+    }
   });
 });

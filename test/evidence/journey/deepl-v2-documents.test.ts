@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as deepl from 'deepl-node';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
-import { ask, onOneGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
@@ -24,10 +24,7 @@ function expectProblem(response: HttpResponse, status: number, code: string): st
 
 onOneGateway({ config: { plugins, documents } }, (setting) => {
   const { folder } = startedUntil(afterAll);
-  let team: TestTeam;
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
 
   /** Without the SDK's own retries, which would hide a 503. */
   const clientOf = ({ key }: TestTeam) =>

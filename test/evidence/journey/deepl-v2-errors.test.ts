@@ -1,9 +1,9 @@
 // Errors of DeepL's API as its own client for Node understands them: too many requests, wrong parameters, unknown glossaries and paths; none costs anything.
 import * as deepl from 'deepl-node';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { CANARY } from '../../../src/testing.ts';
-import { ask, onOneGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
@@ -14,11 +14,7 @@ const UUID = '0199c6d4-7a3b-7f00-8000-000000000000';
 const LIMITS = { body_bytes: 20_000 };
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options: OPTIONS }], limits: LIMITS } }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   beforeEach(() => setting.engine.forget());
 
   const client = (key: string, options: deepl.TranslatorOptions = {}): deepl.DeepLClient =>

@@ -48,11 +48,7 @@ onOneGateway({ config }, (setting) => {
   const pageOf = async (query: string): Promise<Json> => answered('listDocuments', call('GET', `/documents${query}`));
   const reported = async (query: string): Promise<Json[]> => (await pageOf(query))['documents'] as Json[];
   const idsOf = (documents: readonly Json[]): unknown[] => documents.map((document) => document['document_id']);
-  const operator = async (): Promise<ConsoleVisitor> => {
-    const visitor = new ConsoleVisitor(setting.gateway.opsPort);
-    expect((await visitor.signIn(TOKEN)).status).toBe(303);
-    return visitor;
-  };
+  const operator = (): Promise<ConsoleVisitor> => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
 
   test('the admin API lists them, newest first, with team, key, format, bytes, characters and code', async () => {
     const documents = await reported('');

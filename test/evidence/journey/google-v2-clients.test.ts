@@ -1,10 +1,10 @@
 // Google's own client for Node, unchanged: its errors and retries.
 import { createRequire } from 'node:module';
 import type * as Google from '@google-cloud/translate/build/src/v2/index.js';
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { status as answersWith } from '../../../src/testing.ts';
-import { onOneGateway } from '../../support/every-gateway.ts';
+import { onOneGateway, oneTeam } from '../../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 
@@ -12,11 +12,7 @@ import type { TestTeam } from '../../support/gateway.ts';
 const { Translate } = createRequire(import.meta.url)('@google-cloud/translate/build/src/v2/index.js') as typeof Google;
 
 onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/google-v2', options: { key_in_query: true } }] } }, (setting) => {
-  let team: TestTeam;
-
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   beforeEach(() => {
     vi.stubEnv('GOOGLE_CLOUD_TRANSLATE_ENDPOINT', `http://127.0.0.1:${setting.gateway.port}/language/translate/v2`);
     setting.engine.forget();

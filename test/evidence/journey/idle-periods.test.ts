@@ -1,12 +1,10 @@
 // A gateway closes the period of a team without requests within ten seconds of its end: read directly from the database, because
 // the store would close it in order to answer.
 import { DatabaseSync } from 'node:sqlite';
-import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
 import { sqlitePathOf } from '../../support/door/terms.ts';
-import { groupKey, OF_TEAM } from '../../support/door/stores.ts';
-import { ask, onOneGateway } from '../../support/every-gateway.ts';
+import { onOneGateway, translateText } from '../../support/every-gateway.ts';
 import type { Setting } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 
@@ -15,8 +13,7 @@ const CLOSED_WITHIN_MS = 10_000;
 onOneGateway({}, (setting) => {
   test('a period closes without a request', async () => {
     const { teamId, key } = await setting.gateway.team({ ...QUOTA_PLAN, period: 'PT1S' });
-    const body = { text: ['0123456789'], target_lang: 'DE' };
-    expect((await ask(setting, { method: 'POST', path: '/v1/translate', key, body })).status).toBe(200);
+    expect((await translateText(setting, key, '0123456789')).status).toBe(200);
     await expect.poll(() => closedPeriods(setting, teamId), { interval: 100 }).toBeGreaterThanOrEqual(1);
     const seenMs = Date.now();
     const periods = answered(await setting.gateway.store.history.periods(teamId))!;
@@ -27,20 +24,12 @@ onOneGateway({}, (setting) => {
   });
 });
 
-async function closedPeriods({ store, url }: Setting, teamId: string): Promise<number> {
-  if (store === 'sqlite') {
-    const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
-    try {
-      const query = `SELECT count(*) AS count FROM periods WHERE team = (SELECT no FROM teams WHERE team_id = ?)`;
-      return Number(database.prepare(query).get(teamId)?.['count']);
-    } finally {
-      database.close();
-    }
-  }
-  const redis = new Redis(url, { protocol: 2 });
+function closedPeriods({ url }: Setting, teamId: string): number {
+  const database = new DatabaseSync(sqlitePathOf(url), { readOnly: true });
   try {
-    return await redis.hlen(groupKey(teamId) + OF_TEAM.periods);
+    const query = `SELECT count(*) AS count FROM periods WHERE team = (SELECT no FROM teams WHERE team_id = ?)`;
+    return Number(database.prepare(query).get(teamId)?.['count']);
   } finally {
-    redis.disconnect();
+    database.close();
   }
 }

@@ -33,8 +33,7 @@ onOneGateway({ store: 'redis', config: { ...config, admin: { token: TOKEN } } },
         .filter(({ type }) => type === 'lingate.key.updated')
         .toSorted((one, other) => (one.id < other.id ? -1 : 1))
         .map(({ data }) => data);
-    const operator = new ConsoleVisitor(setting.gateway.opsPort);
-    await operator.signIn(TOKEN);
+    const operator = await ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
     const page = `/console/teams/${String(team)}/keys/${keyId}`;
     const shown = { key_id: keyId, team_id: team, display: key.slice(0, 12), mode: 'live' };
 

@@ -76,11 +76,7 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
   });
 
   describe('the console', () => {
-    const signedIn = async (): Promise<ConsoleVisitor> => {
-      const operator = new ConsoleVisitor(setting.gateway.opsPort);
-      await operator.signIn(TOKEN);
-      return operator;
-    };
+    const signedIn = (): Promise<ConsoleVisitor> => ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
 
     test('finds it by its first twelve characters, and links to its revocation', async () => {
       const operator = await signedIn();
@@ -114,11 +110,6 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
       expect(setting.gateway.logLines.join('')).not.toContain(team.key);
     });
   });
-});
-
-// The programs around the command line need one store only: what it does in each is tested above.
-onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
-  const usage = (key: string) => ask(setting, { path: '/v1/usage', key });
 
   test('a process can pass it through a pipe', async () => {
     const team = await setting.gateway.team();

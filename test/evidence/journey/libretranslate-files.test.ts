@@ -1,7 +1,7 @@
 // Files by LibreTranslate's API: as its page and its clients send them, with the key in the form or in a header; the download's address.
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
-import { ask, onOneGateway } from '../../support/every-gateway.ts';
+import { ask, onOneGateway, oneTeam } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
@@ -29,10 +29,7 @@ function formOf(fields: Readonly<Record<string, string>>, { name = 'letter.txt',
 }
 
 onOneGateway({ config: { plugins, documents, listen_trusted_proxies: ['127.0.0.1', '::1'] } }, (setting) => {
-  let team: TestTeam;
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
 
   const used = async ({ teamId }: TestTeam): Promise<number> => answered(await setting.gateway.store.teams.usage(teamId))!.characters;
   const upload = (fields: Readonly<Record<string, string>>, file?: File, headers: Readonly<Record<string, string>> = {}) =>

@@ -4,10 +4,9 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onOneGateway } from '../../support/every-gateway.ts';
+import { afterAll, expect, test } from 'vitest';
+import { onOneGateway, oneTeam } from '../../support/every-gateway.ts';
 import type { Setting } from '../../support/every-gateway.ts';
-import type { TestTeam } from '../../support/gateway.ts';
 import { codeBlocks, manualPage, manualSection } from '../../support/manual.ts';
 import { outputOf } from '../../support/start-program.ts';
 import type { Startable } from '../../support/start-program.ts';
@@ -21,10 +20,7 @@ symlinkSync(MODULES, join(folder, 'node_modules'));
 
 /** What a reader types, with the key of a team of this gateway. */
 function readerOf(setting: Setting) {
-  let team: TestTeam;
-  beforeAll(async () => {
-    team = await setting.gateway.team();
-  });
+  const team = oneTeam(setting);
   const here = (text: string): string => {
     expect(text).toContain(ADDRESS);
     return text.replaceAll(ADDRESS, `http://127.0.0.1:${setting.gateway.port}`);

@@ -5,7 +5,7 @@ import { answered as stored } from '../../../src/index.ts';
 import { limitsOf } from '../../support/door/terms.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { adminClient } from '../../support/admin-client.ts';
-import { ask, onOneGateway } from '../../support/every-gateway.ts';
+import { onOneGateway, translateText } from '../../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess, parsed } from '../../support/lingate-command.ts';
 import { writtenOnce } from '../../support/written-file.ts';
@@ -56,9 +56,8 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     const generous = { ...limitsOf(FAST), characterLimit: 3_000_000, overageCharacters: 0 };
     const give = (limits: TeamLimits, name = 'low') => store.teams.updateTeam(teamId, { plan: { name, limits } });
     const held = async (): Promise<TeamLimits> => stored(await store.teams.findTeam(teamId))!.limits;
-    const translated = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['12345'], target_lang: 'DE' } });
-    expect(translated.status).toBe(200);
-    await expect.poll(() => store.teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+    expect((await translateText(setting, key, '12345')).status).toBe(200);
+    await expect.poll(() => setting.gateway.charged({ teamId })).toBe(5);
     // The gateway has no plan of this name.
     const plans = { ...PLANS, low: DEAR };
     const applyLow = (words: readonly string[]) => run(['plan', 'apply', 'low', '--json', ...words], plans);
@@ -98,9 +97,8 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     const daily = { ...FAST, limits: [{ per: 'day', characters: 100 }] } as const;
     const give = (limits: TeamLimits) => store.teams.updateTeam(teamId, { plan: { name: 'daily', limits } });
     await give(limitsOf(daily));
-    const translated = await ask(setting, { method: 'POST', path: '/v1/translate', key, body: { text: ['12345'], target_lang: 'DE' } });
-    expect(translated.status).toBe(200);
-    await expect.poll(() => store.teams.standing(teamId)).toMatchObject({ usedCharacters: 5, openReservations: 0 });
+    expect((await translateText(setting, key, '12345')).status).toBe(200);
+    await expect.poll(() => setting.gateway.charged({ teamId })).toBe(5);
     const dryRun = async (plan: unknown): Promise<unknown> =>
       parsed(await run(['plan', 'apply', 'daily', '--json', '--dry-run'], { ...PLANS, daily: plan }));
     const limited = (characters: number) => ({ ...daily, limits: [{ per: 'day', characters }] });

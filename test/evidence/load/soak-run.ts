@@ -96,25 +96,21 @@ class Traffic {
     const { key } = this.#teams[index % this.#teams.length]!;
     const text = `${kind === 'failing' ? FAILING_MARK : 'text'} ${index} ${'x'.repeat(index % 500)}`;
     const translation = JSON.stringify({ text: [text], target_lang: 'DE' });
-    switch (kind) {
-      case 'translation':
-      case 'failing':
-        return this.#ask(agent, 'POST', '/v1/translate', key, translation);
-      case 'invalid':
-        return this.#ask(agent, 'POST', '/v1/translate', key, '{"text":[""],"target_lang":"DE"}');
-      case 'unknown_key':
-        return this.#ask(agent, 'POST', '/v1/translate', this.#unknown[index % this.#unknown.length]!, translation);
-      case 'not_found':
-        return this.#ask(agent, 'GET', `/v1/nothing/${index}`, key);
-      case 'languages':
-        return this.#ask(agent, 'GET', '/v1/languages?type=target', key);
-      case 'usage':
-        return this.#ask(agent, 'GET', '/v1/usage', key);
-      case 'glossary':
-        return this.#ask(agent, 'GET', '/v1/glossaries', key);
-      case 'leaves':
-        return this.#leave(key, translation);
-    }
+    if (kind === 'leaves') return this.#leave(key, translation);
+    const unknown = this.#unknown[index % this.#unknown.length]!;
+    const all: Readonly<Record<typeof kind, readonly [route: string, key: string, body?: string]>> = {
+      translation: ['POST /v1/translate', key, translation],
+      failing: ['POST /v1/translate', key, translation],
+      invalid: ['POST /v1/translate', key, '{"text":[""],"target_lang":"DE"}'],
+      unknown_key: ['POST /v1/translate', unknown, translation],
+      not_found: [`GET /v1/nothing/${index}`, key],
+      languages: ['GET /v1/languages?type=target', key],
+      usage: ['GET /v1/usage', key],
+      glossary: ['GET /v1/glossaries', key],
+    };
+    const [route, as, body] = all[kind];
+    const [method = '', path = ''] = route.split(' ');
+    return this.#ask(agent, method, path, as, body);
   }
 
   #ask(agent: Agent, method: string, path: string, key: string, body = ''): Promise<void> {
@@ -166,27 +162,19 @@ async function redisKeys({ redis }: LoadedGateway): Promise<number> {
   }
 }
 
-/** The slope of the best-fitting line through the measurements. */
+/** What a measurement grows by the other, as the slope of the best-fitting line. */
 export function heapPerRequest(looks: readonly Look[]): number {
-  return slope(
-    looks,
-    ({ requests }) => requests,
-    ({ heapBytes }) => heapBytes,
-  );
+  return slope(looks.map(({ requests, heapBytes }) => [requests, heapBytes]));
 }
 
 export function heapPerMinute(looks: readonly Look[]): number {
-  return slope(
-    looks,
-    ({ atMs }) => atMs / 60_000,
-    ({ heapBytes }) => heapBytes,
-  );
+  return slope(looks.map(({ atMs, heapBytes }) => [atMs / 60_000, heapBytes]));
 }
 
-function slope(looks: readonly Look[], x: (look: Look) => number, y: (look: Look) => number): number {
-  const [meanX, meanY] = [mean(looks.map(x)), mean(looks.map(y))];
-  const above = looks.reduce((sum, each) => sum + (x(each) - meanX) * (y(each) - meanY), 0);
-  const below = looks.reduce((sum, each) => sum + (x(each) - meanX) ** 2, 0);
+function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
+  const above = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+  const below = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
   return below === 0 ? 0 : above / below;
 }
 

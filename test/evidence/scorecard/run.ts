@@ -40,13 +40,13 @@ say(`\n- ${rows.length - unmet} of ${rows.length} rows met; what each printed is
 process.exitCode = unmet === 0 ? 0 : 1;
 
 /** Runs the commands of a row, each in a process of its own, and adds its line to the table. */
-async function measure({ row, what, target, commands, env }: Row): Promise<void> {
+async function measure({ row, what, target, commands }: Row): Promise<void> {
   const reportFile = join(folder, `row-${row}.reports`);
   const startedAtMs = performance.now();
   const failures: string[] = [];
   for (const [index, command] of commands.entries()) {
     const base = join(folder, `row-${row}.${index}`);
-    const status = await run(command, base, { ...process.env, [SIZE_VARIABLE]: size, [REPORT_FILE_VARIABLE]: reportFile, ...env });
+    const status = await run(command, base, { ...process.env, [SIZE_VARIABLE]: size, [REPORT_FILE_VARIABLE]: reportFile, ...command.env });
     const failed = failuresIn(`${base}.json`);
     failures.push(...failed);
     if (status !== 0 && failed.length === 0) failures.push(`ended with ${status}; what it printed is in ${base}.log`);

@@ -5,7 +5,7 @@ export { openStore } from '../../../src/stores/open.ts';
 export { recordDocuments } from '../../../src/stores/records/record-documents.ts';
 export type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
 export { recordRefusals } from '../../../src/stores/records/record-refusals.ts';
-export { groupKey, OF_TEAM, teamSlot } from '../../../src/stores/redis/redis-keys.ts';
+export { teamSlot } from '../../../src/stores/redis/redis-keys.ts';
 export { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
 export { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 export { checkStore } from '../../../src/stores/store-check.ts';
