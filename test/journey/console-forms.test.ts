@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { answered } from '../../src/index.ts';
+import { adminClient } from '../support/admin-client.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import type { Fields } from '../support/console-visitor.ts';
 import { onOneGateway } from '../support/every-gateway.ts';
@@ -30,8 +31,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     await operator.submit(team, `${team}/keys`, { mode: 'live', label: '', ...fields });
     return answered(await setting.gateway.store.teams.listKeys(idOf(team)))!.at(-1)!.keyId;
   };
-  const auditLines = (): Record<string, unknown>[] =>
-    setting.gateway.logLines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'audit');
+  const { audits: auditLines } = adminClient(setting, TOKEN);
 
   describe('sent twice', () => {
     test('a form creates one team', async () => {

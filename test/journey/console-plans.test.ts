@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { limitsOf } from '../support/door/terms.ts';
 import { answered } from '../../src/index.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
+import { adminClient } from '../support/admin-client.ts';
 import { ConsoleVisitor, hiddenFields } from '../support/console-visitor.ts';
 import { onOneGateway, translateText } from '../support/every-gateway.ts';
 
@@ -62,8 +63,8 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     expect(after).toContain('Plan big: one team changed, of 1 on it.');
     expect(after).toMatch(/applied \d+ s ago : 1 of 1 changed/);
     expect(answered(await setting.gateway.store.teams.findTeam(teamId))!.limits).toEqual(limitsOf(PLANS.big));
-    const audits = setting.gateway.logLines
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const audits = adminClient(setting, TOKEN)
+      .audits()
       .filter(({ action }) => action === 'applyPlan');
     expect(audits).toMatchObject([{ msg: 'audit', plan: 'big', teams: 1, changed: 1 }]);
     expect(await read(visitor, '/console/plans/big/apply')).toContain('With other numbers than the configuration: none.');

@@ -3,8 +3,8 @@ import { DeepLClient } from 'deepl-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { answered } from '../../src/index.ts';
+import { ask } from '../support/every-gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
-import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { startedUntil } from '../support/started.ts';
 import { SUBJECTS } from '../unit/engines/protocols/subjects.ts';
@@ -48,13 +48,7 @@ describe('a gateway with three engines', () => {
   });
 
   const post = (body: unknown, type = 'application/json'): Promise<HttpResponse> =>
-    request({
-      port: gateway.port,
-      method: 'POST',
-      path: '/v2/translate',
-      headers: { authorization: `DeepL-Auth-Key ${team.key}`, 'content-type': type },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
+    ask({ gateway }, { method: 'POST', path: '/v2/translate', key: team.key, headers: { 'content-type': type }, body });
   const translate = (more: object, target = 'DE'): Promise<HttpResponse> => post({ text: ['Hello'], target_lang: target, ...more });
   const asked = (): readonly (readonly [string, number])[] =>
     Object.entries(engines).flatMap(([name, { requests }]) => (requests.length === 0 ? [] : [[name, requests.length] as const]));

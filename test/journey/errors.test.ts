@@ -9,7 +9,6 @@ import { ask, onEveryGateway, oneTeam, translateText } from '../support/every-ga
 import type { Ask } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
-import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { startRedis } from '../support/redis.ts';
 import type { RedisServer } from '../support/redis.ts';
@@ -188,7 +187,7 @@ test('503 service_unavailable at once while the store is down, and service when 
   let again: RedisServer | undefined;
   started.closes(() => again?.stop());
   const gateway = await started.gateway({ store: url, engineUrls: [(await started.engine()).url], config });
-  const usage = ({ key }: TestTeam) => request({ port: gateway.port, path: '/v1/usage', headers: { authorization: `Bearer ${key}` } });
+  const usage = ({ key }: TestTeam) => ask({ gateway }, { path: '/v1/usage', key });
   const team = await gateway.team();
   await redis!.stop();
   const startedAtMs = performance.now();

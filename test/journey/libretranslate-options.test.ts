@@ -1,9 +1,8 @@
 // The options of `lingate/plugins/libretranslate`: key in the body, CORS, bare language codes, and engines with fewer features.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
+import { ask } from '../support/every-gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { request } from '../support/raw-http.ts';
-import type { HttpResponse } from '../support/raw-http.ts';
 import { startedUntil } from '../support/started.ts';
 
 const started = startedUntil(afterEach);
@@ -20,15 +19,8 @@ async function start(options: object, config: object = {}): Promise<TestGateway>
   return (gateway = await started.gateway({ engineUrls: [engine.url], config: { plugins, ...config } }));
 }
 
-function post(path: string, body: object, headers: Readonly<Record<string, string>> = {}, method = 'POST'): Promise<HttpResponse> {
-  return request({
-    port: gateway.port,
-    method,
-    path,
-    headers: { 'content-type': 'application/json', ...headers },
-    ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
-  });
-}
+const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}, method = 'POST') =>
+  ask({ gateway }, { method, path, headers, body: method === 'POST' ? body : undefined });
 
 const HELLO = { q: 'Hello', source: 'en', target: 'de' };
 
@@ -38,13 +30,7 @@ test('without api_key_in_body a key in the body is ignored, and the error does n
   expect([refused.status, refused.json()]).toEqual([403, { error: 'No API key was sent. Send it as "Authorization: Bearer <key>".' }]);
   expect((await post('/translate', HELLO, { authorization: `Bearer ${key}` })).status).toBe(200);
   // A body that cannot be parsed has no key in it either.
-  const unread = await request({
-    port: gateway.port,
-    method: 'POST',
-    path: '/translate',
-    headers: { 'content-type': 'text/plain' },
-    body: 'x',
-  });
+  const unread = await post('/translate', 'x', { 'content-type': 'text/plain' });
   expect(unread.status).toBe(403);
 });
 

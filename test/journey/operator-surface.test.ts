@@ -7,6 +7,7 @@ import { answered as stored } from '../../src/index.ts';
 import { commandsOf, CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { DocumentCaller } from '../support/document-caller.ts';
+import { ask, translateText } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { inProcess } from '../support/lingate-command.ts';
@@ -43,14 +44,9 @@ beforeAll(async () => {
     expiresAtMs: Date.parse('2099-01-01'),
   };
   stored(await gateway.store.teams.updateKey(team.keyId, { limits: { ...limits, allowedAddresses: ['127.0.0.0/8'] } }));
-  const send = (path: string, body: object, more: Readonly<Record<string, string>> = {}) => {
-    const headers = { authorization: `Bearer ${team.key}`, 'content-type': 'application/json', ...more };
-    return request({ port: gateway.port, method: 'POST', path, headers, body: JSON.stringify(body) });
-  };
-  await send('/v1/translate', { text: ['Hello'], target_lang: 'DE' }, { 'lingate-tag': 'acme' });
-  await send('/v1/translate', { text: [], target_lang: 'DE' });
-  const made = await send('/v1/glossaries', { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } });
-  glossaryId = (made.json() as { glossary_id: string }).glossary_id;
+  await translateText({ gateway }, team.key, 'Hello', { 'lingate-tag': 'acme' });
+  await translateText({ gateway }, team.key, '');
+  glossaryId = await makeGlossary(team);
   const documents = new DocumentCaller(gateway.port, team.key);
   await documents.reached(await documents.uploaded({ file: 'Dear all' }), 'done');
   const reference = ['--reference', 'K-1', '--plan', 'prepaid', '--when', 'next-period'];
@@ -65,23 +61,25 @@ beforeAll(async () => {
 
 const command = (words: readonly string[]) => inProcess([...words, '--config', file]);
 
+interface Schema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+  readonly items?: unknown;
+  readonly anyOf?: readonly unknown[];
+  readonly additionalProperties?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly type?: string;
+}
+
+async function makeGlossary({ key }: TestTeam): Promise<string> {
+  const body = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } };
+  const made = await ask({ gateway }, { method: 'POST', path: '/v1/glossaries', key, body });
+  return (made.json() as { glossary_id: string }).glossary_id;
+}
+
 /** The names of all members, those of lists and of optional members included. */
 function membersOf(schema: unknown, at = ''): string[] {
-  const {
-    properties,
-    required = [],
-    items,
-    anyOf,
-    additionalProperties,
-    enum: values,
-  } = (schema ?? {}) as {
-    readonly properties?: Readonly<Record<string, unknown>>;
-    readonly required?: readonly string[];
-    readonly items?: unknown;
-    readonly anyOf?: readonly unknown[];
-    readonly additionalProperties?: unknown;
-    readonly enum?: readonly unknown[];
-  };
+  const { properties, required = [], items, anyOf, additionalProperties, enum: values, type = 'any' } = (schema ?? {}) as Schema;
   if (properties !== undefined) {
     const open = typeof additionalProperties === 'object' ? [`${at}.*`] : [];
     return [
@@ -94,8 +92,7 @@ function membersOf(schema: unknown, at = ''): string[] {
     const all = anyOf.flatMap((one) => membersOf(one, at));
     return [...new Set(all.length > 1 ? all.map((one) => (one.endsWith(':null') ? `${at}:null` : one)) : all)];
   }
-  const { type } = (schema ?? {}) as { readonly type?: string };
-  return [`${at}${values === undefined ? `:${type ?? 'any'}` : `:${values.join('|')}`}`];
+  return [`${at}:${values === undefined ? type : values.join('|')}`];
 }
 
 interface Described {
@@ -199,7 +196,8 @@ async function ofJson(): Promise<string[]> {
   const lines: string[] = [];
   const { teamId, keyId } = team;
   const running = ['--ops', `127.0.0.1:${gateway.opsPort}`];
-  const span = ['--from', '2026-01-01', '--to', '2026-12-31'];
+  const year = new Date().getUTCFullYear();
+  const span = ['--from', `${year}-01-01`, '--to', `${year}-12-31`];
   for (const words of [
     ['team', 'create', '--name', 'New', '--plan', 'prepaid'],
     ['team', 'list'],
@@ -217,8 +215,8 @@ async function ofJson(): Promise<string[]> {
     ['glossary', 'list', '--team', teamId],
     ['glossary', 'delete', glossaryId, '--yes'],
     ['usage', teamId],
-    ['usage', 'export', ...spanOf(span), '--keys'],
-    ['usage', 'export', ...spanOf(span), '--tags'],
+    ['usage', 'export', ...span, '--keys'],
+    ['usage', 'export', ...span, '--tags'],
     ['usage', 'periods', teamId],
     ['invoices', '--month', new Date().toISOString().slice(0, 7), '--open'],
     ['plan', 'apply', 'prepaid', '--yes'],
@@ -236,12 +234,6 @@ async function ofJson(): Promise<string[]> {
   return ['# Members of --json', ...lines, ''];
 }
 
-/** At most 400 days, around today. */
-function spanOf(span: readonly string[]): readonly string[] {
-  const year = String(new Date().getUTCFullYear());
-  return span.map((word) => word.replace('2026', year));
-}
-
 function namesIn(value: unknown, at = ''): Set<string> {
   if (typeof value !== 'object' || value === null) return new Set([at]);
   if (Array.isArray(value))
@@ -253,10 +245,7 @@ function namesIn(value: unknown, at = ''): Set<string> {
 async function ofConsole(): Promise<string[]> {
   const visitor = await ConsoleVisitor.signedIn(gateway.opsPort, TOKEN);
   const one = await gateway.team(CREDIT_PLAN, 5000);
-  const key = { authorization: `Bearer ${one.key}`, 'content-type': 'application/json' };
-  const entries = { name: 'Terms', source_lang: 'EN', target_lang: 'DE', entries: { cat: 'Katze' } };
-  const made = await request({ port: gateway.port, method: 'POST', path: '/v1/glossaries', headers: key, body: JSON.stringify(entries) });
-  const glossary = (made.json() as { glossary_id: string }).glossary_id;
+  const glossary = await makeGlossary(one);
   for (const tag of ['acme', 'closed']) {
     const more = tag === 'acme' ? ['--characters', '900'] : ['--disable'];
     expect((await command(['tag', 'set', one.teamId, tag, ...more])).status).toBe(0);

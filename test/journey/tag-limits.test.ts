@@ -5,13 +5,13 @@ import { adminClient } from '../support/admin-client.ts';
 import type { Json } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../support/event-receiver.ts';
-import { expectProblem, onOneGateway } from '../support/every-gateway.ts';
-import { QUOTA_PLAN, startGateway } from '../support/gateway.ts';
+import { expectProblem, onOneGateway, translateText } from '../support/every-gateway.ts';
+import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { inProcess, parsed } from '../support/lingate-command.ts';
 import type { Ended } from '../support/lingate-command.ts';
-import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
+import { startedUntil } from '../support/started.ts';
 import { writtenOnce } from '../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -31,30 +31,20 @@ onOneGateway({ config: CONFIG }, (setting) => {
   const run = (...args: readonly string[]): Promise<Ended> =>
     inProcess([...args, '--config', fileWith(JSON.stringify({ plans: { pro: QUOTA_PLAN }, limits: { tags: 3 } })), '--store', setting.url]);
   const cli = async (...args: readonly string[]): Promise<Json> => parsed(await run(...args, '--json')) as Json;
+  const started = startedUntil(afterAll);
   let other: TestGateway;
 
   beforeAll(async () => {
     const { listener, url, engine } = setting;
-    other = await startGateway({ listener, store: url, engineUrls: [engine.url], config: CONFIG });
+    other = await started.gateway({ listener, store: url, engineUrls: [engine.url], config: CONFIG });
   });
-  afterAll(() => other.stop());
 
-  const translate = ({ key }: TestTeam, tag?: string, text = 'four', port = setting.gateway.port): Promise<HttpResponse> =>
-    request({
-      port,
-      method: 'POST',
-      path: '/v1/translate',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        ...(tag === undefined ? {} : { 'lingate-tag': tag }),
-      },
-      body: JSON.stringify({ text: [text], target_lang: 'DE' }),
-    });
+  const translate = ({ key }: TestTeam, tag?: string, gateway = setting.gateway): Promise<HttpResponse> =>
+    translateText({ gateway }, key, 'four', tag === undefined ? {} : { 'lingate-tag': tag });
   /** By each gateway. */
   const statuses = async (team: TestTeam, tag?: string): Promise<number[]> => [
     (await translate(team, tag)).status,
-    (await translate(team, tag, 'four', other.port)).status,
+    (await translate(team, tag, other)).status,
   ];
   const pathOf = ({ teamId }: Pick<TestTeam, 'teamId'>, tag: string): string => `/teams/${teamId}/tags/${encodeURIComponent(tag)}`;
   const put = (team: Pick<TestTeam, 'teamId'>, tag: string, body: unknown) => call('PUT', pathOf(team, tag), { body });
@@ -159,7 +149,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
     await answered('setTag', put(team, 'by-rate', { requests_per_second: 1 }));
     expect((await translate(team, 'by-characters')).status).toBe(200);
     const ended = expect.stringMatching(/Z$/) as string;
-    const exceeded = await translate(team, 'by-characters', 'four', other.port);
+    const exceeded = await translate(team, 'by-characters', other);
     expect(expectProblem(exceeded, 'quota_exceeded', { character_limit: 6, overage_cap_minor: 0, period_end: ended })).toContain(
       'this tag',
     );

@@ -8,7 +8,6 @@ import { ask, expectProblem, onOneGateway, translateText } from '../support/ever
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
-import { request } from '../support/raw-http.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const CONFIG = {
@@ -105,13 +104,7 @@ onOneGateway({ config: CONFIG }, (setting) => {
       await translate(team, 'none');
       await settled(team, 12);
       const [start, end] = dates();
-      const report = async (query: string): Promise<HttpResponse> =>
-        request({
-          port: setting.gateway.port,
-          method: 'GET',
-          path: `/v2/admin/analytics/custom-tags?${query}`,
-          headers: { authorization: `DeepL-Auth-Key ${team.key}` },
-        });
+      const report = (query: string) => ask(setting, { path: `/v2/admin/analytics/custom-tags?${query}`, key: team.key });
       const found = await report(`start_date=${start}&end_date=${end}`);
       expect(found.json()).toEqual({
         custom_tag_usage_report: {
@@ -140,13 +133,8 @@ onOneGateway({ config: CONFIG }, (setting) => {
       ]) {
         expect((await report(query)).status).toBe(400);
       }
-      const wrong = {
-        method: 'POST',
-        path: '/v2/translate',
-        headers: { 'x-deepl-reporting-tag': 'a b' },
-        body: { text: ['a'], target_lang: 'DE' },
-      };
-      const refused = await ask(setting, { ...wrong, headers: { ...wrong.headers, authorization: `DeepL-Auth-Key ${team.key}` } });
+      const [headers, body] = [{ 'x-deepl-reporting-tag': 'a b' }, { text: ['a'], target_lang: 'DE' }];
+      const refused = await ask(setting, { method: 'POST', path: '/v2/translate', key: team.key, headers, body });
       expect([refused.status, refused.body]).toEqual([400, expect.stringContaining('X-DeepL-Reporting-Tag: ') as string]);
     });
   });

@@ -6,11 +6,11 @@ import { answered as stored } from '../../src/index.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { adminClient } from '../support/admin-client.ts';
 import { ConsoleVisitor } from '../support/console-visitor.ts';
+import { ask } from '../support/every-gateway.ts';
 import { freePort } from '../support/free-port.ts';
 import { FACADES } from '../support/fronts.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import { inProcess } from '../support/lingate-command.ts';
-import { request } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 import { startedUntil } from '../support/started.ts';
 import type { StorePlace } from '../support/store-place.ts';
@@ -48,13 +48,7 @@ beforeAll(async () => {
 });
 
 function post(path: string, body: object, { key } = team, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {
-  return request({
-    port: gateway.port,
-    method: 'POST',
-    path,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
+  return ask({ gateway }, { method: 'POST', path, key, headers, body });
 }
 
 const HELLO = { text: ['Hello'], source_lang: 'EN', target_lang: 'DE' };

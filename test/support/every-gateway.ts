@@ -96,7 +96,7 @@ export interface Ask {
 }
 
 /** One request on a connection of its own. */
-export function ask({ gateway }: Setting, { method = 'GET', path, key, headers = {}, body }: Ask): Promise<HttpResponse> {
+export function ask({ gateway }: Pick<Setting, 'gateway'>, { method = 'GET', path, key, headers = {}, body }: Ask): Promise<HttpResponse> {
   return request({
     port: gateway.port,
     method,
@@ -111,8 +111,13 @@ export function ask({ gateway }: Setting, { method = 'GET', path, key, headers =
 }
 
 /** A translation of this text into German by `/v1`. */
-export function translateText(setting: Setting, key: string, text: string, headers: Ask['headers'] = {}): Promise<HttpResponse> {
-  return ask(setting, { method: 'POST', path: '/v1/translate', key, headers, body: { text: [text], target_lang: 'DE' } });
+export function translateText(
+  at: Pick<Setting, 'gateway'>,
+  key: string,
+  text: string,
+  headers: Ask['headers'] = {},
+): Promise<HttpResponse> {
+  return ask(at, { method: 'POST', path: '/v1/translate', key, headers, body: { text: [text], target_lang: 'DE' } });
 }
 
 /** The body of a successful answer, which matches the schema. */
