@@ -31,6 +31,7 @@ const PLANS = {
     currency: 'EUR',
   },
 };
+const UNKNOWN = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 const CONFIG = { admin: { token: TOKEN }, ops_names: ['ops.internal'], plans: PLANS };
 
 onOneGateway({ config: CONFIG }, (setting) => {
@@ -80,11 +81,8 @@ onOneGateway({ config: CONFIG }, (setting) => {
     await answered('revokeKey', call('POST', `/keys/${String(key['key_id'])}/revoke`));
     await call('PATCH', `/teams/${id}`, { body: { plan: 'none' } });
     await call('GET', `/teams/${id}`);
-    expect(
-      auditLines()
-        .slice(before)
-        .map(({ action, team_id, key_id }) => [action, team_id, key_id]),
-    ).toEqual([
+    const made = auditLines().slice(before);
+    expect(made.map(({ action, team_id, key_id }) => [action, team_id, key_id])).toEqual([
       ['createTeam', id, undefined],
       ['createKey', id, key['key_id']],
       ['updateTeam', id, undefined],
@@ -139,8 +137,8 @@ onOneGateway({ config: CONFIG }, (setting) => {
 
   test.each([
     ['/teams', 'GET, POST'],
-    ['/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', 'GET, PATCH, DELETE'],
-    ['/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC/tags/acme', 'GET, PUT, DELETE'],
+    [`/teams/${UNKNOWN}`, 'GET, PATCH, DELETE'],
+    [`/teams/${UNKNOWN}/tags/acme`, 'GET, PUT, DELETE'],
   ])('the methods of %s are %s', async (path, allowed) => {
     expect((await call('OPTIONS', path)).header('allow')).toBe(allowed);
   });
@@ -151,8 +149,8 @@ onOneGateway({ config: CONFIG }, (setting) => {
     ['a dot segment', 'GET', '/teams/../plans', undefined, 'not_found'],
     ['an encoded slash', 'GET', '/teams/a%2fb', undefined, 'not_found'],
     ['an invalid id', 'GET', '/teams/nobody', undefined, 'not_found'],
-    ['an unknown id', 'GET', '/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', undefined, 'not_found'],
-    ['an unknown key', 'POST', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC/revoke', undefined, 'not_found'],
+    ['an unknown id', 'GET', `/teams/${UNKNOWN}`, undefined, 'not_found'],
+    ['an unknown key', 'POST', `/keys/${UNKNOWN}/revoke`, undefined, 'not_found'],
     ['an unknown plan', 'POST', '/plans/none/apply', undefined, 'not_found'],
     ['an invalid plan name', 'POST', '/teams', { name: 'A', plan: 'none' }, 'validation_error'],
     ['another method', 'DELETE', '/teams', undefined, 'method_not_allowed'],
@@ -169,16 +167,10 @@ onOneGateway({ config: CONFIG }, (setting) => {
     ['an unknown member', 'POST', '/teams', { name: 'A', plan: 'pro', credits: 1 }, 'validation_error'],
     ['credit on a quota plan', 'POST', '/teams', { name: 'A', plan: 'pro', credit_minor: 1 }, 'validation_error'],
     ['credit that is not an integer', 'POST', '/teams', { name: 'A', plan: 'prepaid', credit_minor: 1.5 }, 'validation_error'],
-    ['an unknown key to change', 'PATCH', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', { disabled: true }, 'not_found'],
+    ['an unknown key to change', 'PATCH', `/keys/${UNKNOWN}`, { disabled: true }, 'not_found'],
     ['an invalid key', 'PATCH', '/keys/find', { disabled: true }, 'not_found'],
-    ['an empty change of a key', 'PATCH', '/keys/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC', {}, 'validation_error'],
-    [
-      'a team of the body beside that of the path',
-      'PATCH',
-      '/teams/01JD3Q7V6Y8Z0XKQ4T5N2M9HRC',
-      { id: 'B', name: 'A' },
-      'validation_error',
-    ],
+    ['an empty change of a key', 'PATCH', `/keys/${UNKNOWN}`, {}, 'validation_error'],
+    ['a team of the body beside that of the path', 'PATCH', `/teams/${UNKNOWN}`, { id: 'B', name: 'A' }, 'validation_error'],
     ['a plan of the body beside that of the path', 'POST', '/plans/pro/apply', { name: 'free' }, 'validation_error'],
     ['a body that is too large', 'POST', '/teams', `{"name":"${'a'.repeat(20_000)}"}`, 'validation_error'],
   ])('%s is refused', async (_what, method, path, body, code) => {
@@ -270,16 +262,9 @@ onOneGateway({ config: CONFIG }, (setting) => {
   });
 
   test('its OpenAPI document is valid, and names every route', async () => {
-    const { body } = await request({
-      port: setting.gateway.opsPort,
-      path: '/admin/openapi.json',
-      headers: { host: 'localhost', connection: 'close' },
-    });
-    const found = await lintFromString({
-      source: body,
-      config: await createConfig({ extends: ['recommended'] }),
-      absoluteRef: 'openapi.json',
-    });
+    const { body } = await request({ port: setting.gateway.opsPort, path: '/admin/openapi.json', headers: { host: 'localhost' } });
+    const config = await createConfig({ extends: ['recommended'] });
+    const found = await lintFromString({ source: body, config, absoluteRef: 'openapi.json' });
     expect(found.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([]);
     const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, { operationId: string }>> };
     const ids = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));

@@ -5,6 +5,7 @@ import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import type { Setting } from '../support/every-gateway.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../support/gateway.ts';
 import type { TestTeam } from '../support/gateway.ts';
+import type { HttpResponse } from '../support/raw-http.ts';
 
 const MODULE = 'lingate/plugins/deepl-v2';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -14,6 +15,9 @@ const XML_TEXT = 'Tom & Jerry'.length;
 interface Answer {
   readonly translations: readonly { readonly text: string; readonly billed_characters: number }[];
 }
+
+const billedIn = (response: HttpResponse): readonly number[] =>
+  (response.json() as Answer).translations.map((one) => one.billed_characters);
 
 const postOf =
   (setting: Setting) =>
@@ -31,7 +35,7 @@ describe('markup: free', () => {
       const body = { target_lang: 'DE', show_billed_characters: true, ...more };
       const response = await post(team, body);
       expect(response.status).toBe(200);
-      return (response.json() as Answer).translations.map((one) => one.billed_characters);
+      return billedIn(response);
     };
 
     test('each text is charged for what stands outside of its tags, and the engine gets all of it', async () => {
@@ -62,7 +66,7 @@ describe('markup: free', () => {
         ['show_billed_characters', '1'],
       ]);
       const response = await post(team, fields.toString(), FORM);
-      expect((response.json() as Answer).translations.map((one) => one.billed_characters)).toEqual([XML_TEXT, 2]);
+      expect(billedIn(response)).toEqual([XML_TEXT, 2]);
       const own = await setting.gateway.team({ ...QUOTA_PLAN, max_glossaries: 1 });
       const dictionary = { source_lang: 'en', target_lang: 'de', entries: 'a\tb' };
       const made = await ask(setting, { method: 'POST', path: '/v2/glossaries', key: own.key, body: { name: 'g', ...dictionary } });
@@ -105,7 +109,7 @@ describe('markup: free', () => {
       const text = '<p class="long">é <b>😀</b></p>'.repeat(20_000);
       for (const tag_handling of ['xml', 'html']) {
         const response = await post(rich, { text: [text], target_lang: 'DE', tag_handling, show_billed_characters: 1 });
-        expect((response.json() as Answer).translations.map((one) => one.billed_characters)).toEqual([60_000]);
+        expect(billedIn(response)).toEqual([60_000]);
       }
       await expect.poll(() => setting.gateway.charged(rich)).toBe(120_000);
     });
@@ -123,7 +127,7 @@ describe('markup: free, with a memory that answers without charge', () => {
       const body = { target_lang: 'DE', tag_handling: 'xml', show_billed_characters: true };
       expect((await post(own, { ...body, text: ['<b title="very long">ab</b>'] })).status).toBe(200);
       const response = await post(own, { ...body, text: ['<b title="very long">ab</b>', 'abcdef'] });
-      expect((response.json() as Answer).translations.map((one) => one.billed_characters)).toEqual([0, 6]);
+      expect(billedIn(response)).toEqual([0, 6]);
       await expect.poll(() => setting.gateway.charged(own)).toBe(8);
     });
   });
@@ -137,8 +141,7 @@ describe('markup: counted', () => {
       const own = await setting.gateway.team();
       const body = { target_lang: 'DE', tag_handling: 'xml', show_billed_characters: true };
       const strict = { ...body, tag_handling_version: 'v2' };
-      const told = (await post(own, { ...strict, text: [XML, 'a'] })).json() as Answer;
-      expect(told.translations.map((one) => one.billed_characters)).toEqual([XML.length, 1]);
+      expect(billedIn(await post(own, { ...strict, text: [XML, 'a'] }))).toEqual([XML.length, 1]);
       for (const text of ['<p>not closed', 'a & b', '<a b=c/>', '</a>', '&nbsp;', '<a/>\u0000']) {
         const response = await post(own, { ...strict, text: ['fine', text] });
         expect([text, response.status, response.json()]).toMatchObject([

@@ -2,8 +2,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { answered } from '../../src/index.ts';
-import type { Standing } from '../../src/ports/team-registry.ts';
 import { ask, expectProblem, onOneGateway, oneTeam } from '../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../support/gateway.ts';
 import { readResponse } from '../support/raw-response.ts';
@@ -42,9 +40,8 @@ onOneGateway({ config }, (setting) => {
 
   /** With nothing in flight: an answer does not wait for its settlement. */
   const used = async (): Promise<number> => {
-    const standing = async (): Promise<Standing> => answered(await setting.gateway.store.teams.standing(team.teamId))!;
-    await expect.poll(standing).toMatchObject({ openReservations: 0 });
-    return (await standing()).usedCharacters;
+    await expect.poll(() => setting.gateway.charged(team)).toBeDefined();
+    return (await setting.gateway.charged(team))!;
   };
   const get = (path: string, headers: Record<string, string> = {}) => ask(setting, { path, key: team.key, headers });
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>

@@ -34,6 +34,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
     const whole = typeof body === 'string' ? body : { q: 'Hello', source: 'en', target: 'de', ...(body as object) };
     return ask(setting, { method: 'POST', path: '/translate', key: team.key, body: whole, ...more });
   };
+  const deepLX = (body: object, key = team.key) => ask(setting, { method: 'POST', path: '/translate', key, body });
   const form = (fields: Readonly<Record<string, string>>, more: Partial<Ask> = {}) =>
     translate(new URLSearchParams({ q: 'Hello', source: 'en', target: 'de', ...fields }).toString(), { headers: FORM, ...more });
   const sent = (): unknown[] => setting.engine.requests.map(({ body }) => JSON.parse(body) as unknown);
@@ -85,12 +86,8 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
         { confidence: 100, language: 'en' },
       ]);
       // A key in the query is not accepted here.
-      const stranger = await ask(setting, {
-        method: 'POST',
-        path: `/translate?q=a&source=en&target=de&api_key=${own.key}`,
-        headers: bodiless,
-        body: '',
-      });
+      const path = `/translate?q=a&source=en&target=de&api_key=${own.key}`;
+      const stranger = await ask(setting, { method: 'POST', path, headers: bodiless, body: '' });
       expect(expectError(stranger, 403)).toContain('No API key was sent');
       await expect.poll(() => setting.gateway.charged(own)).toBe(3 + 2 + 1);
     });
@@ -100,8 +97,8 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
       expect(answered(await translate({ q: '' }, { key: own.key }))).toEqual({ translatedText: '' });
       expect(answered(await translate({ q: ['', ''], source: 'auto' }, { key: own.key }))).toEqual({ translatedText: ['', ''] });
       expect(answered(await form({ q: '', api_key: own.key }, { key: undefined }))).toEqual({ translatedText: '' });
-      const deepLX = { method: 'POST', path: '/translate', key: own.key, body: { text: '', source_lang: 'EN', target_lang: 'DE' } };
-      expect(answered(await ask(setting, deepLX))).toMatchObject({ code: 200, data: '', source_lang: 'EN' });
+      const empty = { text: '', source_lang: 'EN', target_lang: 'DE' };
+      expect(answered(await deepLX(empty, own.key))).toMatchObject({ code: 200, data: '', source_lang: 'EN' });
       const answers = await withinASecond(async () => {
         const slow = await setting.gateway.team({ ...QUOTA_PLAN, characters: 0, requests_per_second: 1 });
         return Promise.all([1, 2].map(() => translate({ q: '' }, { key: slow.key })));
@@ -274,7 +271,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
     test('is recognized by text without q, and answered in its own shape', async () => {
       const own = await setting.gateway.team();
       const body = { text: 'Hello', source_lang: 'auto', target_lang: 'EN' };
-      const told = answered(await ask(setting, { method: 'POST', path: '/translate', key: own.key, body })) as { id: number };
+      const told = answered(await deepLX(body, own.key)) as { id: number };
       expect(told).toEqual({
         code: 200,
         id: expect.any(Number) as number,
@@ -296,14 +293,12 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
       [{ text: 'a', target_lang: 'DE', source_lang: 'zz' }, 'zz is not supported'],
       [{ text: 'a', target_lang: 'DE', tag_handling: 'text' }, 'tag_handling'],
     ])('%j fails like everything else on this path', async (body, words) => {
-      expect(expectError(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }), 400)).toContain(words);
+      expect(expectError(await deepLX(body), 400)).toContain(words);
     });
 
     test('tags are passed to the engine', async () => {
       const body = { text: '<p>a</p>', source_lang: 'EN', target_lang: 'DE', tag_handling: 'xml' };
-      expect(answered(await ask(setting, { method: 'POST', path: '/translate', key: team.key, body }))).toMatchObject({
-        data: '[DE] <p>a</p>',
-      });
+      expect(answered(await deepLX(body))).toMatchObject({ data: '[DE] <p>a</p>' });
       expect(sent()).toMatchObject([{ format: 'xml' }]);
     });
   });

@@ -1,7 +1,7 @@
 // Plugins load from everywhere: beside the configuration, in packages, in TypeScript and JavaScript, beside a checkout or an installed package.
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { codeBlocks, manualPage } from '../support/manual.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { runProgram } from '../support/start-program.ts';
@@ -76,7 +76,7 @@ const CONFIGURATION = `plugins:
 /** The guide's protocol and store, tested against the contracts with Node's test runner; and a store that implements nothing. */
 const CONTRACTS = `
 import { after, test } from 'node:test';
-import { accountsContract, protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
+import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
 import { mine } from './example/own-protocol.ts';
 import { twoCalls } from './example/two-calls.ts';
 import { ReferenceData, referenceStore } from './store/reference-store.ts';
@@ -142,6 +142,14 @@ const REFERENCE = Object.fromEntries(
 
 const project = inject('project');
 
+/** For one test. */
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = emptyFolder();
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFiles(folder, files);
+  return folder;
+}
+
 /** The marks on an answer of a gateway that runs with `config.yaml` in the folder. */
 async function marksOf(main: string, folder: string, more: readonly string[]): Promise<string | null> {
   const args = ['serve', '--config', join(folder, 'config.yaml'), ...PLACE, ...more];
@@ -162,10 +170,8 @@ const BESIDE: readonly (readonly [name: string, mainOf: () => string])[] = [
 test.each(BESIDE)(
   "beside %s TypeScript and JavaScript, files and packages are loaded with the gateway's own copies, in every worker",
   async (_name, mainOf) => {
-    const folder = emptyFolder();
-    writeFiles(folder, { ...PLUGINS, 'config.yaml': CONFIGURATION });
+    const folder = folderWith({ ...PLUGINS, 'config.yaml': CONFIGURATION });
     expect(await marksOf(mainOf(), folder, ['--workers', '2'])).toBe('one, two, three, four');
-    rmSync(folder, { recursive: true });
   },
 );
 
@@ -173,19 +179,16 @@ describe('beside an installed package', () => {
   const mainOf = (): string => project.lingate;
 
   test('the plugins that come with the gateway add their routes', async () => {
-    const folder = emptyFolder();
     const names = ['deepl-v2', 'libretranslate', 'google-v2', 'google-v3'].map((name) => ({ module: `lingate/plugins/${name}` }));
     const plugins = [...names, { module: 'lingate/plugins/azure-v3', options: { root: false } }];
-    writeFiles(folder, { 'config.yaml': JSON.stringify({ plugins }) });
+    const folder = folderWith({ 'config.yaml': JSON.stringify({ plugins }) });
     const { stdout } = await runProgram('node', [mainOf(), 'routes', '--config', 'config.yaml', '--json'], { cwd: folder });
     const routes = ['/v2/translate', '/translate', '/language/translate/v2', '/translator/text/v3.0/translate'];
     for (const route of routes) expect(stdout).toContain(`"POST ${route}"`);
-    rmSync(folder, { recursive: true });
   });
 
   test("the README's example works unchanged, from an empty folder", async () => {
-    const folder = emptyFolder();
-    writeFiles(folder, exampleOf('README.md', 'maintenance.ts'));
+    const folder = folderWith(exampleOf('README.md', 'maintenance.ts'));
     const args = ['serve', '--config', 'config.yaml', ...PLACE];
     const gateway = await startGatewayProcess({ args, cwd: folder, main: mainOf() });
     const answer = await fetch(`${gateway.url}/v1/languages`, { headers: { authorization: `Bearer ${KEY}` } });
@@ -196,13 +199,11 @@ describe('beside an installed package', () => {
     const page = await (await fetch(`${gateway.opsUrl}/docs/errors`)).text();
     expect(page).toContain('<section id="maintenance"');
     expect(await gateway.end('SIGTERM')).toBe(0);
-    rmSync(folder, { recursive: true });
   });
 
   test("so does the guide's example route, in its own folder, with a key", async () => {
-    const folder = emptyFolder();
     const meter = join(dirname(realpathSync(mainOf())), '../config/examples/meter.ts');
-    writeFiles(folder, { 'config.yaml': JSON.stringify({ plugins: [{ module: meter }] }) });
+    const folder = folderWith({ 'config.yaml': JSON.stringify({ plugins: [{ module: meter }] }) });
     const command = async (...args: readonly string[]): Promise<Readonly<Record<string, string>>> => {
       const { stdout } = await runProgram('node', [mainOf(), ...args, '--json', '--store', 'sqlite:lingate.db'], { cwd: folder });
       return JSON.parse(stdout) as Readonly<Record<string, string>>;
@@ -221,7 +222,6 @@ describe('beside an installed package', () => {
     const document = (await (await fetch(`${gateway.opsUrl}/openapi.json`)).json()) as { paths: object };
     expect(document.paths).toHaveProperty(['/meter', 'get', 'tags', 0], 'meter');
     expect(await gateway.end('SIGTERM')).toBe(0);
-    rmSync(folder, { recursive: true });
   });
 
   test.each([
@@ -235,12 +235,10 @@ describe('beside an installed package', () => {
     ],
     ['./none.ts', 'plugins.0.module: '],
   ])('%s, which does not exist, is reported in one line', async (module, line) => {
-    const folder = emptyFolder();
-    writeFiles(folder, { 'config.yaml': `plugins: [{ module: ${module} }]\n` });
+    const folder = folderWith({ 'config.yaml': `plugins: [{ module: ${module} }]\n` });
     const { status, stderr } = await runProgram('node', [mainOf(), 'routes', '--config', 'config.yaml'], { cwd: folder });
     expect(status).toBe(1);
     expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(line)]);
-    rmSync(folder, { recursive: true });
   });
 });
 
