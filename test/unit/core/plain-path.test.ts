@@ -1,32 +1,22 @@
 // Paths that an upstream could read as others are refused, however they are escaped; all others are accepted.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isPlainPath } from '../../../src/core/router.ts';
 import { draws } from '../../support/seed.ts';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-describe('a path is refused', () => {
-  test.each(words('x /a//b /a/ / /a/./b /a/../b /a/.. /. /.. /a/..;/b /a/.;/b /..;x=1/a /;/a /a/;x=1 /a\\b /a?b /a#b /a%zz /a% /a%2'))(
-    '%s',
-    (path) => expect(isPlainPath(path)).toBe(false),
-  );
-
-  test.each(words('/%2e/a /%2E%2e/a /a%2fb /a%5Cb /a%00 /a%1f /a%7F /a/..%3b/b /a/..%3Bx/b /a/.%3b/b /a/%3b/b'))('escaped: %s', (path) =>
-    expect(isPlainPath(path)).toBe(false),
-  );
-
-  test.each(
-    words(`/%252e%252e/a /a%252fb /a%255cb /%25252e/a /a%2500 /%25%32%65/a /%252%65/a /%25%32e/a /%%32%65/a /a%25%32%66 /a%25%35%63
-      /a/..%253b/b /%2525252525252e/a /%25252525252525252541`),
-  )('escaped again: %s', (path) => expect(isPlainPath(path)).toBe(false));
-
-  test.each(
-    words(
-      '/%c0%ae/a /%C1%9C /%e0%80%ae/a /%e0%9f%bf /%f0%80%80%ae/a /%f0%82%82%ac /%f8%80%80%80%ae /%fc%80 /%25c0%25ae/a /%25e0%2580%25ae',
-    ),
-  )('overlong: %s', (path) => expect(isPlainPath(path)).toBe(false));
-});
+test.each([
+  ...words('x /a//b /a/ / /a/./b /a/../b /a/.. /. /.. /a/..;/b /a/.;/b /..;x=1/a /;/a /a/;x=1 /a\\b /a?b /a#b /a%zz /a% /a%2'),
+  // Escaped.
+  ...words('/%2e/a /%2E%2e/a /a%2fb /a%5Cb /a%00 /a%1f /a%7F /a/..%3b/b /a/..%3Bx/b /a/.%3b/b /a/%3b/b'),
+  // Escaped again.
+  ...words(`/%252e%252e/a /a%252fb /a%255cb /%25252e/a /a%2500 /%25%32%65/a /%252%65/a /%25%32e/a /%%32%65/a /a%25%32%66 /a%25%35%63
+    /a/..%253b/b /%2525252525252e/a /%25252525252525252541`),
+  // Overlong.
+  ...words('/%c0%ae/a /%C1%9C /%e0%80%ae/a /%e0%9f%bf /%f0%80%80%ae/a /%f0%82%82%ac /%f8%80%80%80%ae /%fc%80 /%25c0%25ae/a'),
+  '/%25e0%2580%25ae',
+])('%s is refused', (path) => expect(isPlainPath(path)).toBe(false));
 
 test.each(
   words(`/a /a/b.c /a/... /a/.hidden /a..;b /a/...;x /a;b=1 /a/%20b /a/%C3%A9 /%e0%a4%85 /%f0%9f%98%80 /a%2Bb /100%25 /100%25/b /a%2520b

@@ -5,7 +5,6 @@ import type { LanguageTable } from '../../../src/domain/languages.ts';
 import type { AttemptFailure, ReplicaPairs } from '../../../src/ports/engine.ts';
 import type { LogFields } from '../../../src/ports/log.ts';
 import { OfferedLanguages } from '../../../src/runtime/offered-languages.ts';
-import type { OfferedByConfig, PairsMode } from '../../../src/runtime/offered-languages.ts';
 
 const TABLE: LanguageTable = {
   sources: ['EN', 'ES', 'FR'].map((code) => ({ code, name: code })),
@@ -29,7 +28,7 @@ afterEach(() => void vi.useRealTimers());
 const take = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
 const log = { info: take, warn: take, error: take };
 
-function open(pairs: PairsMode, canTell = true): OfferedLanguages {
+function open(): OfferedLanguages {
   const ask = (): Promise<readonly ReplicaPairs[]> => {
     const { promise, resolve } = Promise.withResolvers<readonly ReplicaPairs[]>();
     asked.push(async (answers) => {
@@ -40,28 +39,21 @@ function open(pairs: PairsMode, canTell = true): OfferedLanguages {
     });
     return promise;
   };
-  const can = capabilitiesOf();
-  const engines = [{ name: 'default', can, ask: canTell ? ask : undefined }];
   return new OfferedLanguages({
-    config: said(TABLE, pairs),
-    engines,
+    config: { table: TABLE, pairs: new Map([['default', 'ask']]), rules: undefined },
+    engines: [{ name: 'default', can: capabilitiesOf(), ask }],
     log,
     adviceFor: ({ failure }) => `about ${failure}`,
   });
-}
-
-/** The offer by configuration. */
-function said(table: LanguageTable, pairs: PairsMode): OfferedByConfig {
-  return { table, pairs: new Map([['default', pairs]]), rules: undefined };
 }
 
 function testOf(report: Report): ReplicaPairs['pairs'] {
   return typeof report === 'string' ? { failure: report } : (source, target) => report.includes(`${source}-${target}`);
 }
 
-function pairsOf({ current }: OfferedLanguages, table = TABLE): string[] {
-  return table.sources.flatMap(({ code }) =>
-    table.targets.filter((target) => current.any.languages.offers(code, target.code)).map((target) => `${code}-${target.code}`),
+function pairsOf({ current }: OfferedLanguages): string[] {
+  return TABLE.sources.flatMap(({ code }) =>
+    TABLE.targets.filter((target) => current.any.languages.offers(code, target.code)).map((target) => `${code}-${target.code}`),
   );
 }
 
@@ -74,12 +66,13 @@ function pass(): number {
 }
 
 const TEN_MINUTES = 600_000;
+const KEPT = 'an engine replica did not report its pairs: the known ones stay in use';
 
 describe('ask', () => {
   test.each(['timeout', 'connect', 'not_json', 'wrong_shape', 'status'] as const)(
     'an engine that answers with %s keeps its last known pairs, is logged once, and is asked again with growing pauses',
     async (failure) => {
-      const offered = open('ask');
+      const offered = open();
       await asked.pop()!({ a: ['EN-ES'] });
       pass();
       const pauses: number[] = [];
@@ -89,12 +82,7 @@ describe('ask', () => {
         pauses.push(pass());
       }
       expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, TEN_MINUTES, TEN_MINUTES, TEN_MINUTES]);
-      expect(lines.slice(1)).toEqual([
-        [
-          'an engine replica did not report its pairs: the known ones stay in use',
-          { engine: 'default', replica: 'a', failure, advice: `about ${failure}` },
-        ],
-      ]);
+      expect(lines.slice(1)).toEqual([[KEPT, { engine: 'default', replica: 'a', failure, advice: `about ${failure}` }]]);
       await asked.pop()!({ a: ['EN-FR'] });
       expect(pairsOf(offered)).toEqual(['EN-FR']);
       expect(pass()).toBe(TEN_MINUTES);
@@ -102,15 +90,10 @@ describe('ask', () => {
   );
 
   test('a list without any of our pairs is ignored, because the engine may be loading', async () => {
-    const offered = open('ask');
+    const offered = open();
     await asked.pop()!({ a: [] });
     expect(pairsOf(offered)).toHaveLength(ALL);
-    expect(lines).toEqual([
-      [
-        'an engine replica did not report its pairs: the known ones stay in use',
-        { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' },
-      ],
-    ]);
+    expect(lines).toEqual([[KEPT, { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' }]]);
     pass();
     await asked.pop()!({ a: ['EN-ES'] });
     pass();
@@ -119,7 +102,7 @@ describe('ask', () => {
   });
 
   test('the pairs of all replicas are combined; for a silent one its last answer counts', async () => {
-    const offered = open('ask');
+    const offered = open();
     await asked.pop()!({ a: ['EN-ES'], b: ['EN-FR'], c: 'timeout' });
     expect(pairsOf(offered)).toEqual(['EN-ES', 'EN-FR']);
     expect(pass()).toBe(5000);

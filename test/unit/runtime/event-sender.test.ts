@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventRules } from '../../../src/domain/event-rules.ts';
-import type { OutboxEvent, Outbox } from '../../../src/ports/outbox.ts';
+import type { OutboxEvent } from '../../../src/ports/outbox.ts';
 import type { Store } from '../../../src/ports/store.ts';
 import { EventSender, RETRY_AFTER_MS, SENDS_MAX } from '../../../src/runtime/event-sender.ts';
 import type { SendFailure } from '../../../src/runtime/event-sender.ts';
@@ -50,10 +50,10 @@ async function teams(count: number): Promise<void> {
 type Send = (event: OutboxEvent, signal: AbortSignal) => Promise<SendFailure | undefined> | SendFailure | undefined;
 
 /** A sender with the store's clock, which the test moves. */
-function sender(send: Send, outbox: Outbox = store.outbox): EventSender {
+function sender(send: Send): EventSender {
   const say = (message: string, fields?: unknown): void => void lines.push({ message, fields });
   const made = new EventSender({
-    outbox,
+    outbox: store.outbox,
     teams: store.teams,
     now: () => clock.nowMs(),
     log: { info: say, warn: say, error: say },

@@ -12,7 +12,6 @@ const { Webhook: Verifier } = createRequire(import.meta.url)('standardwebhooks')
 };
 
 const KEY = Buffer.alloc(32, 7);
-const NEVER = new AbortController().signal;
 const ends: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -32,11 +31,9 @@ async function listening(server: net.Server): Promise<string> {
 
 const receiver = (handle: http.RequestListener): Promise<string> => listening(http.createServer(handle));
 
-const webhook = (url: string, timeoutMs = 20_000) => ({
-  post: (message: typeof MESSAGE, signal: AbortSignal) => postWebhook({ url, key: KEY, timeoutMs, nowMs: Date.now }, message, signal),
-});
-
 const MESSAGE = { id: 'an-id', contentType: 'application/cloudevents+json', body: '{"name":"Grüße"}' };
+const post = (url: string, timeoutMs = 20_000) =>
+  postWebhook({ url, key: KEY, timeoutMs, nowMs: Date.now }, MESSAGE, new AbortController().signal);
 
 test('the body arrives byte for byte, and another library accepts the signature, but not for other bytes', async () => {
   const got: { request: http.IncomingMessage; body: string }[] = [];
@@ -48,7 +45,7 @@ test('the body arrives byte for byte, and another library accepts the signature,
       response.writeHead(204).end();
     });
   });
-  expect(await webhook(url).post(MESSAGE, NEVER)).toBeUndefined();
+  expect(await post(url)).toBeUndefined();
   const [{ request, body }] = got as [(typeof got)[0]];
   expect([request.method, request.url, body]).toEqual(['POST', '/hook?t=1', MESSAGE.body]);
   expect(request.headers).toMatchObject({ 'content-type': MESSAGE.contentType, 'webhook-id': 'an-id' });
@@ -60,22 +57,13 @@ test('the body arrives byte for byte, and another library accepts the signature,
   expect(() => verifier.verify(body, { ...request.headers, 'webhook-timestamp': later })).toThrow('No matching signature found');
 });
 
-test.each([
-  [200, undefined],
-  [202, undefined],
-  [299, undefined],
-  [301, { failure: 'status', status: 301 }],
-  [304, { failure: 'status', status: 304 }],
-  [400, { failure: 'status', status: 400 }],
-  [410, { failure: 'status', status: 410 }],
-  [500, { failure: 'status', status: 500 }],
-])('%i', async (status, outcome) => {
+test.each([200, 202, 299, 301, 304, 400, 410, 500])('%i', async (status) => {
   let requests = 0;
   const url = await receiver((_request, response) => {
     requests++;
     response.writeHead(status, { location: '/elsewhere' }).end('body');
   });
-  expect(await webhook(url).post(MESSAGE, NEVER)).toEqual(outcome);
+  expect(await post(url)).toEqual(status < 300 ? undefined : { failure: 'status', status });
   expect(requests).toBe(1);
 });
 
@@ -106,18 +94,17 @@ test('the status is enough: receivers that never end their bodies do not hold up
     requests++;
     response.writeHead(200).write('the end never comes');
   });
-  const hook = webhook(url, 10_000);
-  const together = await Promise.all(Array.from({ length: 80 }, () => hook.post(MESSAGE, NEVER)));
+  const together = await Promise.all(Array.from({ length: 80 }, () => post(url, 10_000)));
   expect(together).toEqual(Array.from({ length: 80 }, () => undefined));
   expect(requests).toBe(80);
 });
 
 test('hostile answers are failures in time: endless headers, slow headers, interim answers without end, a change of protocol', async () => {
   const failed = { failure: expect.any(String) as string };
-  expect(await webhook(await raw(`HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(100_000)}`)).post(MESSAGE, NEVER)).toEqual(failed);
-  expect(await webhook(await raw('X-More: headers\r\n', true)).post(MESSAGE, NEVER)).toEqual(failed);
-  expect(await webhook(await raw('HTTP/1.1 200 OK\r\nX-Slow: y'), 200).post(MESSAGE, NEVER)).toEqual({ failure: 'timeout' });
-  expect(await webhook(await raw('HTTP/1.1 103 Early Hints\r\n\r\n', true), 200).post(MESSAGE, NEVER)).toEqual(failed);
+  expect(await post(await raw(`HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(100_000)}`))).toEqual(failed);
+  expect(await post(await raw('X-More: headers\r\n', true))).toEqual(failed);
+  expect(await post(await raw('HTTP/1.1 200 OK\r\nX-Slow: y'), 200)).toEqual({ failure: 'timeout' });
+  expect(await post(await raw('HTTP/1.1 103 Early Hints\r\n\r\n', true), 200)).toEqual(failed);
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n';
-  expect(await webhook(await raw(switching)).post(MESSAGE, NEVER)).toEqual(failed);
+  expect(await post(await raw(switching))).toEqual(failed);
 });

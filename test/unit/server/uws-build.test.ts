@@ -57,8 +57,6 @@ describe('one build is chosen', () => {
     [147, 2.41, undefined],
   ])('ABI %d and glibc %d have pins for %s', (abi, libc, name) => {
     expect(loadedWith(abi, libc)).toBe(name);
-    const pinned = [NEWER, OLDER].filter(({ binaries }) => binaries[`uws_linux_x64_${abi}.node`] !== undefined);
-    expect(pinned.filter((pin) => pin === OLDER || libc >= 2.38)[0]?.name).toBe(name);
   });
 
   test(`on this machine it is ${HERE ?? 'none'}, and the same for the whole process`, () => {
@@ -95,6 +93,6 @@ function glibc(): number | undefined {
 }
 
 function loadedWith(abi: number, libc = Infinity): string | undefined {
-  if ((abi === 127 || abi === 137) && libc >= 2.38) return NEWER.name;
-  return abi === 127 ? OLDER.name : undefined;
+  const pinned = [NEWER, OLDER].filter(({ binaries }) => binaries[`uws_linux_x64_${abi}.node`] !== undefined);
+  return pinned.find((pin) => pin === OLDER || libc >= 2.38)?.name;
 }

@@ -49,7 +49,7 @@ afterEach(() => {
 });
 
 /** A gateway with a process memory of its own, connected to Redis. `nowMs` moves both of its clocks; Redis's own continues. */
-async function gateway(lookUpMs = 20_000): Promise<MemoryScene & { version: string; shared: RedisMemory }> {
+async function gateway(lookUpMs = 20_000): Promise<MemoryScene & { shared: RedisMemory }> {
   const shared = new RedisMemory({
     url: `redis://127.0.0.1:${proxy.port}`,
     ageMaxMs: AGE_MAX_MS,

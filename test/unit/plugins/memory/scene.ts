@@ -38,19 +38,13 @@ export interface MemoryScene {
   ask(asked: Asked): Promise<Answered>;
 }
 
-/** `version` is part of every translation, for an engine that has changed meanwhile. */
-export function memoryScene({
-  shared,
-  spared = true,
-  bytesMax = 2 ** 24,
-}: { shared?: RedisMemory; spared?: boolean; bytesMax?: number } = {}) {
+export function memoryScene({ shared, bytesMax = 2 ** 24 }: { shared?: RedisMemory; bytesMax?: number } = {}): MemoryScene {
   const now = (): number => scene.nowMs;
-  const memory = new TextMemory({ bytesMax, shared, ageMaxMs: AGE_MAX_MS, spared, now, wallNow: now });
-  const scene: MemoryScene & { version: string } = {
+  const memory = new TextMemory({ bytesMax, shared, ageMaxMs: AGE_MAX_MS, spared: true, now, wallNow: now });
+  const scene: MemoryScene = {
     memory,
     own: memory.process,
     counts: memory.counts,
-    version: '',
     nowMs: 1_000_000,
     async ask({ teamId = 'T', text, options = OPTIONS, engines = ['default'], expected = engines[0]!, answering = expected }) {
       const x = { startedAtMs: scene.nowMs } as Exchange;
@@ -59,7 +53,7 @@ export function memoryScene({
       if ('problem' in passed) throw new Error('a memory refuses nothing');
       const sent = passed.work.text;
       const translations = await passed.back(
-        sent.map((one) => translated(one, options, answering, scene.version)),
+        sent.map((one) => translated(one, options, answering)),
         sent.length === 0 ? undefined : answering,
       );
       if ('problem' in translations) throw new Error('a memory refuses nothing');
@@ -70,9 +64,9 @@ export function memoryScene({
 }
 
 /** The engine's translation of a text: a function of everything that may matter, so that any mix-up shows. */
-export function translated(text: string, options: TranslationOptions, engine: string, version = ''): Translation {
+export function translated(text: string, options: TranslationOptions, engine: string): Translation {
   return {
-    text: `${engine}${version}(${JSON.stringify({ ...options, glossary: options.glossary?.id })})${text}`,
+    text: `${engine}(${JSON.stringify({ ...options, glossary: options.glossary?.id })})${text}`,
     detectedSourceLanguage: options.sourceLang === undefined ? ['EN', 'FR', undefined][text.length % 3] : undefined,
   };
 }
