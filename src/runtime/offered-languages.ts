@@ -78,7 +78,7 @@ export class OfferedLanguages {
 }
 
 /** `any`: every pair of the list. `ask`: the engine's. Otherwise an explicit list. */
-export type PairsMode = 'any' | 'ask' | readonly string[];
+type PairsMode = 'any' | 'ask' | readonly string[];
 
 const ASK_EVERY_MS = 600_000;
 /** A replica without an answer, perhaps starting, is asked sooner. The delay doubles. */
