@@ -20,6 +20,11 @@ beforeEach(async () => {
 
 afterEach(() => site.close());
 
+const expectCharged = (): Promise<void> =>
+  expect
+    .poll(() => site.store.teams.standing(site.team.teamId))
+    .toMatchObject({ usedCharacters: (1 + REQUESTS) * 10, openReservations: 0 });
+
 test.each([...LISTENERS.map((listener) => [listener, '1'] as const), [LISTENERS[0], '2'] as const])(
   'with the %s listener and %s worker(s), after its output is closed it serves, and SIGTERM ends it with 0',
   async (listener, workers) => {
@@ -32,9 +37,7 @@ test.each([...LISTENERS.map((listener) => [listener, '1'] as const), [LISTENERS[
       await once(pipe, 'close');
     }
     for (let sent = 0; sent < REQUESTS; sent++) expect((await translate(gateway.port, site.team.key)).status).toBe(200);
-    await expect
-      .poll(() => site.store.teams.standing(site.team.teamId))
-      .toMatchObject({ usedCharacters: (1 + REQUESTS) * 10, openReservations: 0 });
+    await expectCharged();
     expect(await gateway.end('SIGTERM')).toBe(0);
   },
 );
@@ -52,9 +55,7 @@ test('with a full disk under its log it serves, says so on standard error, and S
     );
   await expect.poll(status).toBe(200);
   for (let sent = 0; sent < REQUESTS; sent++) expect(await status()).toBe(200);
-  await expect
-    .poll(() => site.store.teams.standing(site.team.teamId))
-    .toMatchObject({ usedCharacters: (1 + REQUESTS) * 10, openReservations: 0 });
+  await expectCharged();
   gateway.child.kill('SIGTERM');
   const { status: exitStatus } = await gateway.ended;
   expect({ exitStatus, errors: gateway.output }).toEqual({

@@ -59,10 +59,7 @@ describe('over SQLite', () => {
     post(gateways[at]!, '/v1/translate', team, { text: ['house'], source_lang: 'EN', target_lang: targetLang, glossary_id: glossaryId });
   const textOf = ({ status, body }: HttpResponse): unknown =>
     status === 200 ? (JSON.parse(body) as { translations: readonly { text: string }[] }).translations[0]!.text : [status, body];
-  const usedBy = async ({ teamId }: TestTeam): Promise<unknown> => {
-    const standing = answered(await gateways[0]!.store.teams.standing(teamId));
-    return standing?.openReservations === 0 ? standing.usedCharacters : undefined;
-  };
+  const usedBy = (team: TestTeam) => gateways[0]!.charged(team);
 
   test('two gateways translate with it at once, and one dictionary of the team is there', async () => {
     const team = await gateways[0]!.team();

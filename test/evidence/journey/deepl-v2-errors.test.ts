@@ -1,7 +1,6 @@
 // Errors of DeepL's API as its own client for Node understands them: too many requests, wrong parameters, unknown glossaries and paths; none costs anything.
 import * as deepl from 'deepl-node';
 import { beforeEach, expect, test } from 'vitest';
-import { answered } from '../../../src/index.ts';
 import { CANARY } from '../../../src/testing.ts';
 import { ask, onOneGateway, oneTeam } from '../../support/every-gateway.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
@@ -51,7 +50,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options
     const both = await Promise.all([1, 2].map(() => patient.translateText('Hello', null, 'de')));
     expect(both.map(({ text }) => text)).toEqual(['[DE] Hello', '[DE] Hello']);
     const done = tries.length - refused.length + both.length;
-    await expect.poll(async () => answered(await setting.gateway.store.teams.standing(slow.teamId))?.usedCharacters).toBe(5 * done);
+    await expect.poll(() => setting.gateway.charged(slow)).toBe(5 * done);
   });
 
   test('an invalid parameter is reported in words that clients look for', async () => {

@@ -1,6 +1,5 @@
 // What an engine may cost: at its limit the next engine takes over without a refusal, on every gateway of the store.
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { answered } from '../../../src/index.ts';
 import type { ScriptedEngine } from '../../../src/testing/scripted-engine.ts';
 import { EVENTS_SECRET, startScriptedReceiver } from '../../support/event-receiver.ts';
 import type { ScriptedReceiver } from '../../support/event-receiver.ts';
@@ -66,7 +65,7 @@ describe('two gateways on one Redis', () => {
     const late = await start('small', true);
     expect((await translate(late, team)).status).toBe(200);
     expect(engines.small.requests.length).toBe(MOST / TEXT.length);
-    await expect.poll(async () => answered(await one.store.teams.standing(team.teamId))).toMatchObject({ openReservations: 0 });
+    await expect.poll(() => one.charged(team)).toBeDefined();
     expect(told()).toHaveLength(1);
   });
 
@@ -79,12 +78,7 @@ describe('two gateways on one Redis', () => {
     expect(response.header('retry-after')).toBe('5');
     const languages = await request({ port: gateway.port, path: '/v1/languages', headers: { authorization: `Bearer ${team.key}` } });
     expect(languages.body).toContain('"DE"');
-    await expect
-      .poll(async () => answered(await gateway.store.teams.standing(team.teamId)))
-      .toMatchObject({
-        usedCharacters: MOST,
-        openReservations: 0,
-      });
+    await expect.poll(() => gateway.charged(team)).toBe(MOST);
     expect(engines.small.requests).toHaveLength(MOST / TEXT.length);
   });
 });

@@ -27,11 +27,7 @@ interface Workflow {
   readonly permissions: object;
   readonly jobs: Readonly<Record<string, Job>>;
 }
-interface Found {
-  readonly message: string;
-  readonly line: number;
-}
-type Lint = (this: void, text: string, path: string) => Promise<readonly Found[]>;
+type Lint = (this: void, text: string, path: string) => Promise<readonly { readonly message: string }[]>;
 
 const workflow = parse(TEXT) as Workflow;
 const jobs = Object.entries(workflow.jobs);
