@@ -28,8 +28,9 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
-  const proxy = new Proxy(targetPort);
+/** `watch` sees what is requested before the server does. */
+export async function startFaultProxy(targetPort: number, watch?: (request: string) => void): Promise<FaultProxy> {
+  const proxy = new Proxy(targetPort, watch);
   await proxy.listen();
   return proxy;
 }
@@ -38,6 +39,7 @@ const NONE: ProxyFault = { kind: 'none' };
 
 class Proxy implements FaultProxy {
   readonly #targetPort: number;
+  readonly #watch: (request: string) => void;
   readonly #links = new Set<Link>();
   #server: Server | undefined;
   #fault: ProxyFault = NONE;
@@ -45,8 +47,9 @@ class Proxy implements FaultProxy {
   cuts = 0;
   swallowed = 0;
 
-  constructor(targetPort: number) {
+  constructor(targetPort: number, watch: (request: string) => void = () => undefined) {
     this.#targetPort = targetPort;
+    this.#watch = watch;
   }
 
   async listen(): Promise<void> {
@@ -78,6 +81,7 @@ class Proxy implements FaultProxy {
   }
 
   #join(client: Socket): void {
+    client.on('data', (request) => this.#watch(request.toString('latin1')));
     const link = new Link(client, connect({ port: this.#targetPort, host: '127.0.0.1', noDelay: true }), this.#fault);
     this.#links.add(link);
     link.onSwallowed = (bytes) => {

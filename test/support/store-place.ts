@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { openStore } from './door/stores.ts';
+import type { SqliteStoreOptions } from '../../src/stores/sqlite/sqlite-store.ts';
+import { openRedisStore, openSqliteStore, openStore } from './door/stores.ts';
 import { startRedis } from './redis.ts';
 import type { RedisServer } from './redis.ts';
 import { SILENT } from './silent-log.ts';
@@ -41,4 +42,11 @@ const PATIENCE_MS = 5000;
 /** Another connection, as the command line would open. */
 export function openBeside(url: string, clock = WALL_CLOCK): Promise<Store> {
   return openStore(url, { log: SILENT, clock, commandTimeoutMs: PATIENCE_MS });
+}
+
+/** A store of either kind that goes by this clock: Redis otherwise has its own. */
+export function openBy(clock: Clock, url: string, more: Pick<SqliteStoreOptions, 'durability' | 'events'> = {}): Promise<Store> {
+  const options = { log: SILENT, clock, commandTimeoutMs: PATIENCE_MS, ...more };
+  if (!url.startsWith('sqlite:')) return openRedisStore({ ...options, url });
+  return openSqliteStore({ ...options, path: url.slice('sqlite:'.length) });
 }

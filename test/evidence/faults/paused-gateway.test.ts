@@ -1,44 +1,23 @@
 // A gateway that is stopped and continued, as when its machine is suspended: the store is not blamed for the pause.
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startScriptedEngine } from '../../../src/testing.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { startRedis } from '../../support/redis.ts';
 
 const PAUSE_MS = 1000;
 const PAUSES = 6;
 
-/** Passes everything on to Redis; `watch` sees what the gateway sends before Redis does. */
-async function tapOf(port: number, watch: (request: string) => void) {
-  const server = createServer({ noDelay: true }, (client) => {
-    const redis = connect({ port, host: '127.0.0.1', noDelay: true });
-    client.on('data', (request) => {
-      watch(request.toString('latin1'));
-      redis.write(request);
-    });
-    redis.pipe(client);
-    for (const socket of [client, redis]) {
-      socket.on('error', () => undefined);
-      socket.on('close', () => [client, redis].forEach((one) => one.destroy()));
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
-}
-
 // They mostly wait.
 test.concurrent.each(['uws', 'node'])('pauses of a second never show as a fault of the store (listener: %s)', async (listener) => {
   const folder = await mkdtemp(join(tmpdir(), 'lingate-paused-'));
   const [redis, engine] = await Promise.all([startRedis(), startScriptedEngine()]);
   let onProbe = (): void => undefined;
-  const tap = await tapOf(redis.port, (request) => {
+  const tap = await startFaultProxy(redis.port, (request) => {
     if (request.includes(':probe:')) onProbe();
   });
   const config = join(folder, 'lingate.yaml');
@@ -71,7 +50,7 @@ test.concurrent.each(['uws', 'node'])('pauses of a second never show as a fault 
     gateway.process.kill('SIGCONT');
     await Promise.all(asked);
     await gateway.end('SIGTERM');
-    tap.close();
+    await tap.close();
     await Promise.all([redis.stop(), engine.close(), rm(folder, { recursive: true, force: true })]);
   }
   expect([...seen].toSorted()).toEqual(['/health 200', '/readyz 200']);

@@ -7,6 +7,19 @@ import type { PluginStore } from '../../../src/ports/plugin.ts';
 /** What of the store is replaced, given the right one. */
 export type Lie = (right: PluginStore) => Partial<PluginStore>;
 
+/** Wrong ports by their names, under how the names of the contract's cases begin of which one must fail. */
+export type WrongByPart<Port> = Readonly<Record<string, Readonly<Record<string, Port>>>>;
+
+export interface Wrong<Port> {
+  readonly name: string;
+  readonly part: string;
+  readonly port: Port;
+}
+
+export function wrongIn<Port>(parts: WrongByPart<Port>): readonly Wrong<Port>[] {
+  return Object.entries(parts).flatMap(([part, wrong]) => Object.entries(wrong).map(([name, port]) => ({ name, part, port })));
+}
+
 type PortName = Exclude<keyof PluginStore, 'ping' | 'close'>;
 type Operation = (...asked: never[]) => unknown;
 type OperationsOf<Port> = { [Name in keyof Port]: Port[Name] extends Operation ? Name : never }[keyof Port];

@@ -1,16 +1,10 @@
 // Wrong engine protocols: each is the example's with one lie, and the part of the protocol contract that must notice it.
 import { mine } from '../../../config/examples/own-protocol.ts';
 import type { EngineCall, EngineProtocol, EngineWire, EngineWork, JudgeResponse } from '../../../src/ports/engine.ts';
+import { wrongIn } from './lies.ts';
 
 /** With the example's options. */
 export type Protocol = EngineProtocol<NonNullable<typeof mine.options>>;
-
-interface WrongEngine {
-  readonly name: string;
-  /** How the names of the contract's cases begin of which one must fail. */
-  readonly part: string;
-  readonly protocol: Protocol;
-}
 
 interface Asked {
   readonly in: readonly string[];
@@ -50,47 +44,34 @@ const untranslated: JudgeResponse = (_response, { text }) => ({
   translations: text.map((one) => ({ text: one, detectedSourceLanguage: undefined })),
 });
 
-export const WRONG_ENGINES: readonly WrongEngine[] = [
-  {
-    name: 'call: texts in another order',
-    part: 'right answers: 2 texts',
-    protocol: bodies((asked) => ({ ...asked, in: asked.in.toReversed() })),
+export const WRONG_ENGINES = wrongIn<Protocol>({
+  'right answers: 2 texts': {
+    'call: texts in another order': bodies((asked) => ({ ...asked, in: asked.in.toReversed() })),
+    'call: every text is the first': bodies((asked) => ({ ...asked, in: asked.in.map(() => asked.in[0]!) })),
   },
-  {
-    name: 'call: every text is the first',
-    part: 'right answers: 2 texts',
-    protocol: bodies((asked) => ({ ...asked, in: asked.in.map(() => asked.in[0]!) })),
+  'right answers: 1 texts': {
+    'call: into another language': bodies((asked) => ({ ...asked, to: 'FR' })),
   },
-  { name: 'call: into another language', part: 'right answers: 1 texts', protocol: bodies((asked) => ({ ...asked, to: 'FR' })) },
-  {
-    name: 'call: lines are joined',
-    part: 'right answers: 7 texts',
-    protocol: bodies((asked) => ({ ...asked, in: asked.in.map((one) => one.replaceAll('\n', ' ')) })),
+  'right answers: 7 texts': {
+    'call: lines are joined': bodies((asked) => ({ ...asked, in: asked.in.map((one) => one.replaceAll('\n', ' ')) })),
   },
-  {
-    name: 'call: equal texts are sent once',
-    part: 'right answers: equal texts',
-    protocol: bodies((asked) => ({ ...asked, in: [...new Set(asked.in)] })),
+  'right answers: equal texts': {
+    'call: equal texts are sent once': bodies((asked) => ({ ...asked, in: [...new Set(asked.in)] })),
   },
-  {
-    name: 'call: white space is no text',
-    part: 'right answers: a text of only white space',
-    protocol: bodies((asked) => ({ ...asked, in: asked.in.filter((one) => one.trim() !== '') })),
+  'right answers: a text of only white space': {
+    'call: white space is no text': bodies((asked) => ({ ...asked, in: asked.in.filter((one) => one.trim() !== '') })),
   },
-  {
-    name: 'call: without the trace',
-    part: 'right answers: every call',
-    protocol: calls(({ headers: { traceparent: _trace, ...headers }, ...call }) => ({ ...call, headers })),
+  'right answers: every call': {
+    'call: without the trace': calls(({ headers: { traceparent: _trace, ...headers }, ...call }) => ({ ...call, headers })),
   },
-  {
-    name: 'call: the key in the path',
-    part: 'right answers: no path',
-    protocol: calls((call) => ({ ...call, path: `/mine?key=${call.headers['authorization']!.slice('Bearer '.length)}` })),
+  'right answers: no path': {
+    'call: the key in the path': calls((call) => ({
+      ...call,
+      path: `/mine?key=${call.headers['authorization']!.slice('Bearer '.length)}`,
+    })),
   },
-  {
-    name: 'call: an attempt asks twice',
-    part: 'conduct: an attempt tries once',
-    protocol: {
+  'conduct: an attempt tries once': {
+    'call: an attempt asks twice': {
       ...mine,
       async attempt(work, wire, options) {
         await wire.call({ method: 'POST', path: '/mine', headers: {}, body: JSON.stringify({ in: work.text, to: 'DE' }) });
@@ -98,27 +79,21 @@ export const WRONG_ENGINES: readonly WrongEngine[] = [
       },
     },
   },
-  {
-    name: 'answer: a status other than 200 is taken',
-    part: 'unusable answers: status 5',
-    protocol: judges((right) => (response, work) => right({ ...response, status: 200 }, work)),
+  'unusable answers: status 5': {
+    'answer: a status other than 200 is taken': judges((right) => (response, work) => right({ ...response, status: 200 }, work)),
   },
-  {
-    name: 'answer: what is unusable leaves the texts as they are',
-    part: 'unusable answers: status 200 with',
-    protocol: judges((right) => (response, work) => {
+  'unusable answers: status 200 with': {
+    'answer: what is unusable leaves the texts as they are': judges((right) => (response, work) => {
       const judged = right(response, work);
       return judged.kind === 'usable' ? judged : untranslated(response, work);
     }),
   },
-  {
-    name: 'answer: a missing translation is the text itself',
-    part: 'unusable answers: status 200 with one too few',
-    protocol: judges((right) => (response, work) => {
+  'unusable answers: status 200 with one too few': {
+    'answer: a missing translation is the text itself': judges((right) => (response, work) => {
       const judged = right(response, work);
       const fewer = right(response, { ...work, text: work.text.slice(1) });
       if (judged.kind === 'usable' || fewer.kind !== 'usable') return judged;
       return { ...fewer, translations: [...fewer.translations, { text: work.text.at(-1)!, detectedSourceLanguage: undefined }] };
     }),
   },
-];
+});

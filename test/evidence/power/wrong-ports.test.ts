@@ -66,8 +66,8 @@ describe('the right store', () => {
 });
 
 describe('a wrong store is noticed', () => {
-  test.each(WRONG_STORES)('$name', async ({ part, lie }) => {
-    expect(await firstFailed(storesContract(lie), part)).toBeDefined();
+  test.each(WRONG_STORES)('$name', async ({ part, port }) => {
+    expect(await firstFailed(storesContract(port), part)).toBeDefined();
   });
 });
 
@@ -78,7 +78,7 @@ describe('the right engine', () => {
 });
 
 describe('a wrong engine is noticed', () => {
-  test.each(WRONG_ENGINES)('$name', async ({ part, protocol }) => {
-    expect(await firstFailed(enginesContract(protocol), part)).toBeDefined();
+  test.each(WRONG_ENGINES)('$name', async ({ part, port }) => {
+    expect(await firstFailed(enginesContract(port), part)).toBeDefined();
   });
 });

@@ -91,7 +91,24 @@ const EXTERNAL = '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]>';
 const PARAGRAPH = '<w:p><w:r><w:t>&j;</w:t></w:r></w:p>';
 const UNIT = '<file><body><trans-unit id="1"><source>a</source></trans-unit></body></file>';
 
-type Row = readonly [kind: string, format: string, make: (seed: number) => Uint8Array | string, reason: RegExp | undefined];
+type Make = (seed: number) => Uint8Array | string;
+type Row = readonly [kind: string, format: string, make: Make, reason: RegExp | undefined];
+
+/** Of a document of Word, with other parts or more. */
+const wordWith =
+  (more: Parts): Make =>
+  (seed) =>
+    word(seed, more);
+/** The same, whose directory says something else of an entry. */
+const record =
+  (name: string, change: Parameters<typeof withRecord>[2]): Make =>
+  (seed) =>
+    withRecord(wordSample(seed).bytes, name, change);
+/** Or something else of the archive. */
+const ending =
+  (change: Parameters<typeof end>[1]): Make =>
+  (seed) =>
+    end(wordSample(seed).bytes, change);
 
 const HOSTILE: readonly Row[] = [
   [
@@ -113,16 +130,11 @@ const HOSTILE: readonly Row[] = [
     (seed) => lying(word(seed, { [MEDIA]: Buffer.alloc(20 * MIB) }), MEDIA),
     /longer than the archive says/,
   ],
-  [
-    'an entry that claims 4 GiB',
-    'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MAIN, (archive, at) => archive.writeUInt32LE(0xffffffff, at + 24)),
-    /more than 4 GiB/,
-  ],
+  ['an entry that claims 4 GiB', 'docx', record(MAIN, (archive, at) => archive.writeUInt32LE(0xffffffff, at + 24)), /more than 4 GiB/],
   [
     'an entry that claims nearly 4 GiB',
     'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MEDIA, (archive, at) => archive.writeUInt32LE(0xfffffffe, at + 24)),
+    record(MEDIA, (archive, at) => archive.writeUInt32LE(0xfffffffe, at + 24)),
     /longer than 32 MiB/,
   ],
   ['entries that claim 150 MiB together', 'docx', (seed) => claims(seed), /longer than 128 MiB/],
@@ -133,76 +145,40 @@ const HOSTILE: readonly Row[] = [
     (seed) => renamed(word(seed, { 'word/aaa.xml': '<a/>', 'word/bbb.xml': '<b/>' }), 'bbb', 'aaa'),
     /two entries/,
   ],
-  ['two names that differ in case only', 'docx', (seed) => word(seed, { 'Word/Document.XML': '<a/>' }), /two entries/],
-  ['a path that leads out', 'docx', (seed) => word(seed, { '../../evil.sh': 'a' }), /leads out/],
-  ['an absolute path', 'docx', (seed) => word(seed, { '/etc/cron.d/evil': 'a' }), /leads out/],
-  ['a path with a drive', 'docx', (seed) => word(seed, { 'C:/evil.bat': 'a' }), /leads out/],
-  ['a path with backslashes', 'docx', (seed) => word(seed, { 'word\\..\\evil': 'a' }), /a backslash in its name/],
-  ['a name with a zero byte', 'docx', (seed) => word(seed, { 'word/a\u0000.xml': 'a' }), /cannot be right/],
-  [
-    'a link',
-    'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MEDIA, (archive, at) => archive.writeUInt32LE(0xa1ff0000, at + 38)),
-    /is a link/,
-  ],
-  [
-    'an encrypted entry',
-    'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MAIN, (archive, at) => archive.writeUInt16LE(1, at + 8)),
-    /encrypted/,
-  ],
+  ['two names that differ in case only', 'docx', wordWith({ 'Word/Document.XML': '<a/>' }), /two entries/],
+  ['a path that leads out', 'docx', wordWith({ '../../evil.sh': 'a' }), /leads out/],
+  ['an absolute path', 'docx', wordWith({ '/etc/cron.d/evil': 'a' }), /leads out/],
+  ['a path with a drive', 'docx', wordWith({ 'C:/evil.bat': 'a' }), /leads out/],
+  ['a path with backslashes', 'docx', wordWith({ 'word\\..\\evil': 'a' }), /a backslash in its name/],
+  ['a name with a zero byte', 'docx', wordWith({ 'word/a\u0000.xml': 'a' }), /cannot be right/],
+  ['a link', 'docx', record(MEDIA, (archive, at) => archive.writeUInt32LE(0xa1ff0000, at + 38)), /is a link/],
+  ['an encrypted entry', 'docx', record(MAIN, (archive, at) => archive.writeUInt16LE(1, at + 8)), /encrypted/],
   [
     'an entry that is encrypted only where it begins',
     'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MAIN, (archive, _at, header) => archive.writeUInt16LE(1, header + 6)),
+    record(MAIN, (archive, _at, header) => archive.writeUInt16LE(1, header + 6)),
     /two different ways/,
   ],
-  [
-    'an unknown compression',
-    'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MAIN, (archive, at) => archive.writeUInt16LE(12, at + 10)),
-    /unusual way/,
-  ],
+  ['an unknown compression', 'docx', record(MAIN, (archive, at) => archive.writeUInt16LE(12, at + 10)), /unusual way/],
   [
     'entries that share bytes',
     'docx',
-    (seed) =>
-      withRecord(wordSample(seed).bytes, MEDIA, (archive, at) => archive.writeUInt32LE(archive.readUInt32LE(at + 20) + 5000, at + 20)),
+    record(MEDIA, (archive, at) => archive.writeUInt32LE(archive.readUInt32LE(at + 20) + 5000, at + 20)),
     /share|beyond|two different/,
   ],
-  [
-    'an entry that is elsewhere',
-    'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MEDIA, (archive, at) => archive.writeUInt32LE(7, at + 42)),
-    /not where/,
-  ],
-  [
-    'a false sum',
-    'docx',
-    (seed) => withRecord(wordSample(seed).bytes, MEDIA, (archive, at) => archive.writeUInt32LE(7, at + 16)),
-    /damaged/,
-  ],
+  ['an entry that is elsewhere', 'docx', record(MEDIA, (archive, at) => archive.writeUInt32LE(7, at + 42)), /not where/],
+  ['a false sum', 'docx', record(MEDIA, (archive, at) => archive.writeUInt32LE(7, at + 16)), /damaged/],
   [
     'a directory that is elsewhere',
     'docx',
     (seed) => end(wordSample(seed).bytes, (archive, at) => archive.writeUInt32LE(seed, at + 16)),
     /not where it should be/,
   ],
-  [
-    'one part of several archives',
-    'docx',
-    (seed) => end(wordSample(seed).bytes, (archive, at) => archive.writeUInt16LE(1, at + 4)),
-    /one part of several/,
-  ],
-  [
-    'a Zip64 archive',
-    'docx',
-    (seed) => end(wordSample(seed).bytes, (archive, at) => archive.writeUInt16LE(0xffff, at + 10)),
-    /Zip64|several/,
-  ],
+  ['one part of several archives', 'docx', ending((archive, at) => archive.writeUInt16LE(1, at + 4)), /one part of several/],
+  ['a Zip64 archive', 'docx', ending((archive, at) => archive.writeUInt16LE(0xffff, at + 10)), /Zip64|several/],
   ['bytes behind the end', 'docx', (seed) => Buffer.concat([wordSample(seed).bytes, Buffer.from('more')]), /end is missing/],
   ['half an archive', 'docx', (seed) => wordSample(seed).bytes.subarray(0, 1000 + seed * 10), /end is missing/],
-  ['macros', 'docx', (seed) => word(seed, { 'word/vbaProject.bin': 'a' }), /macros/],
+  ['macros', 'docx', wordWith({ 'word/vbaProject.bin': 'a' }), /macros/],
   ['old macros', 'xlsx', (seed) => zipped({ ...partsOf(sheetSample(seed).bytes), 'xl/macrosheets/sheet1.xml': '<a/>' }), /macros/],
   [
     'macros of OpenDocument',
@@ -210,37 +186,27 @@ const HOSTILE: readonly Row[] = [
     (seed) => zipped({ ...partsOf(openTextSample(seed).bytes), 'Basic/Standard/Module1.xml': '<a/>' }),
     /macros/,
   ],
-  ['entities that multiply', 'docx', (seed) => word(seed, body(PARAGRAPH, ENTITIES)), /document type declaration/],
-  ['an external entity', 'docx', (seed) => word(seed, body('<w:p><w:r><w:t>&a;</w:t></w:r></w:p>', EXTERNAL)), /document type declaration/],
+  ['entities that multiply', 'docx', wordWith(body(PARAGRAPH, ENTITIES)), /document type declaration/],
+  ['an external entity', 'docx', wordWith(body('<w:p><w:r><w:t>&a;</w:t></w:r></w:p>', EXTERNAL)), /document type declaration/],
   [
     'an external entity in XLIFF',
     'xliff',
     () => `<?xml version="1.0"?>${EXTERNAL}<xliff version="1.2">${UNIT}</xliff>`,
     /document type declaration/,
   ],
-  ['an entity that nobody declared', 'docx', (seed) => word(seed, body(PARAGRAPH)), /not well-formed/],
-  ['elements nested 300 deep', 'docx', (seed) => word(seed, body('<w:sdt>'.repeat(300) + '</w:sdt>'.repeat(300))), /more than 256 levels/],
+  ['an entity that nobody declared', 'docx', wordWith(body(PARAGRAPH)), /not well-formed/],
+  ['elements nested 300 deep', 'docx', wordWith(body('<w:sdt>'.repeat(300) + '</w:sdt>'.repeat(300))), /more than 256 levels/],
   ['elements nested a million deep', 'xliff', () => '<a>'.repeat(MIB), /more than 256 levels/],
   [
     '100,000 attributes',
     'docx',
-    (seed) => word(seed, body(`<w:p ${Array.from({ length: 100_000 }, (_, index) => `a${index}=""`).join(' ')}/>`)),
+    wordWith(body(`<w:p ${Array.from({ length: 100_000 }, (_, index) => `a${index}=""`).join(' ')}/>`)),
     /more than 1,000 attributes/,
   ],
-  ['XML that ends in the middle', 'docx', (seed) => word(seed, { [MAIN]: '<w:document xmlns:w="a"><w:body>' }), /not well-formed/],
-  ['a part without its main part', 'docx', (seed) => word(seed, { '_rels/.rels': '<a/>' }), /which of its parts/],
-  [
-    'a main part of bytes that are no text',
-    'docx',
-    (seed) => word(seed, { [MAIN]: Buffer.from([0x3c, 0xe9, 0xff, 0x3e]) }),
-    /not encoded in UTF-8/,
-  ],
-  [
-    'an encoding that hides markup',
-    'docx',
-    (seed) => word(seed, { [MAIN]: '<?xml version="1.0" encoding="UTF-7"?><a/>' }),
-    /save it as UTF-8/,
-  ],
+  ['XML that ends in the middle', 'docx', wordWith({ [MAIN]: '<w:document xmlns:w="a"><w:body>' }), /not well-formed/],
+  ['a part without its main part', 'docx', wordWith({ '_rels/.rels': '<a/>' }), /which of its parts/],
+  ['a main part of bytes that are no text', 'docx', wordWith({ [MAIN]: Buffer.from([0x3c, 0xe9, 0xff, 0x3e]) }), /not encoded in UTF-8/],
+  ['an encoding that hides markup', 'docx', wordWith({ [MAIN]: '<?xml version="1.0" encoding="UTF-7"?><a/>' }), /save it as UTF-8/],
   ['parts in a circle', 'pptx', looped, undefined],
   ['10,000 sheets', 'xlsx', manySheets, /more than 1,000 sheets/],
   ['archives within the archive', 'docx', nested, undefined],

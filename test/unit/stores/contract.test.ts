@@ -2,11 +2,11 @@
 import { accountsContract, storeContract } from 'lingate/testing';
 import { afterAll, describe, test } from 'vitest';
 import { referenceStore } from '../../support/reference-store.ts';
-import { redisBacking, sqliteBacking } from '../../support/backings.ts';
+import { storeBacking } from '../../support/backings.ts';
 
 const BACKINGS = [
-  { name: 'the SQLite store, two instances on one file', backing: await sqliteBacking() },
-  { name: 'the Redis store, two instances on one server', backing: await redisBacking() },
+  { name: 'the SQLite store, two instances on one file', backing: await storeBacking('sqlite') },
+  { name: 'the Redis store, two instances on one server', backing: await storeBacking('redis') },
 ];
 
 describe.each(BACKINGS)('the store contract, kept by $name', ({ backing }) => {

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
-import { redisBacking, sqliteBacking } from '../../support/backings.ts';
+import { storeBacking } from '../../support/backings.ts';
 import type { JudgingBacking } from '../../support/backings.ts';
 import { checkedStore } from '../../support/checked-store.ts';
 import { MovableClock } from '../../../src/testing/movable-clock.ts';
@@ -31,7 +31,7 @@ const backings: JudgingBacking[] = [];
 const stores: PluginStore[][] = [];
 
 beforeAll(async () => {
-  const opened = [await sqliteBacking('normal'), await redisBacking()];
+  const opened = [await storeBacking('sqlite', 'normal'), await storeBacking('redis')];
   for (const backing of opened) {
     backings.push(backing);
     stores.push([await backing.openJudging(machine), await backing.openJudging(machine)]);

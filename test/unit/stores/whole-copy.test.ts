@@ -15,11 +15,11 @@ import { MovableClock } from '../../../src/testing/movable-clock.ts';
 import { entriesIn } from '../../../src/testing/store/dictionaries-under-test.ts';
 import { freshKey, PREPAID, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts';
-import { openSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { inProcess } from '../../support/lingate-command.ts';
 import { checkedStore } from '../../support/checked-store.ts';
 import { promisedStore } from '../../support/promised-store.ts';
 import { startRedis } from '../../support/redis.ts';
+import { openBy } from '../../support/store-place.ts';
 import type { RedisServer } from '../../support/redis.ts';
 import { fillRich, RICH, RICH_ADDRESS, RICH_SCOPE, RICH_REQUEST, RICH_EVENTS } from '../../support/rich-store.ts';
 import { SILENT } from '../../support/silent-log.ts';
@@ -58,16 +58,12 @@ const inMemory = (url: string, clock: MovableClock): WholePluginStore => referen
 const others: OtherStores = new Map([['memory', async (url) => inMemory(url, latest)]]);
 
 async function open(url: string, clock: MovableClock): Promise<PluginStore> {
-  const log = SILENT;
   if (url.startsWith('memory')) {
     const store = inMemory(url, clock);
     expect(await store.outbox.lease('', 0)).toBe(true);
     return store;
   }
-  if (url.startsWith('redis')) return promisedStore(await openRedisStore({ url, log, clock, commandTimeoutMs: 5000, events: RICH_EVENTS }));
-  return promisedStore(
-    await openSqliteStore({ path: url.slice('sqlite:'.length), log, clock, commandTimeoutMs: 5000, events: RICH_EVENTS }),
-  );
+  return promisedStore(await openBy(clock, url, { events: RICH_EVENTS }));
 }
 
 async function filled(url: string): Promise<MovableClock> {
