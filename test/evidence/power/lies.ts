@@ -10,13 +10,7 @@ export type Lie = (right: PluginStore) => Partial<PluginStore>;
 /** Wrong ports by their names, under how the names of the contract's cases begin of which one must fail. */
 export type WrongByPart<Port> = Readonly<Record<string, Readonly<Record<string, Port>>>>;
 
-export interface Wrong<Port> {
-  readonly name: string;
-  readonly part: string;
-  readonly port: Port;
-}
-
-export function wrongIn<Port>(parts: WrongByPart<Port>): readonly Wrong<Port>[] {
+export function wrongIn<Port>(parts: WrongByPart<Port>): readonly { readonly name: string; readonly part: string; readonly port: Port }[] {
   return Object.entries(parts).flatMap(([part, wrong]) => Object.entries(wrong).map(([name, port]) => ({ name, part, port })));
 }
 
