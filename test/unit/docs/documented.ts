@@ -1,4 +1,6 @@
-// Checks real answers against the OpenAPI document: status, fields and body must be as documented for the route.
+// Checks OpenAPI documents by Redocly's strictest rules and ours, and real answers against them: status, fields and body.
+import { fileURLToPath } from 'node:url';
+import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -127,4 +129,14 @@ export class Documented {
 
 function methodsOf(item: object): string[] {
   return Object.keys(item).filter((name) => name !== 'parameters');
+}
+
+const RULES = fileURLToPath(new URL('redocly.yaml', import.meta.url));
+
+/** One line for each finding. `without` names rules that do not apply to the document. */
+export async function findings(source: string, without: readonly string[] = []): Promise<string[]> {
+  const problems = await lintFromString({ source, config: await loadConfig({ configPath: RULES }), absoluteRef: 'openapi.json' });
+  return problems
+    .filter(({ ruleId }) => !without.includes(ruleId))
+    .map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`);
 }

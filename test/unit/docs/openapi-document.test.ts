@@ -5,7 +5,7 @@ import { NO_PLUGINS } from '../../../src/config/plugins.ts';
 import { openApiDocument } from '../../../src/docs/openapi-document.ts';
 import type { OpenApiOptions } from '../../../src/docs/openapi-document.ts';
 import { referencePage } from '../../../src/docs/reference-page.ts';
-import { findings } from './openapi-lint.ts';
+import { findings } from './documented.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startedUntil } from '../../support/started.ts';
 import { ROUTES } from '../../../config/examples/small-api.ts';

@@ -1,4 +1,5 @@
-// When a replica is set aside, for how long, what tries it again, and the rotation: fair among good replicas, without those set aside.
+// When a replica is set aside, for how long, and what tries it again;
+// and the rotation: fair among good replicas, none for those set aside while another is good.
 import { describe, expect, test } from 'vitest';
 import { ReplicaStanding, Rotation } from '../../../src/engines/replica.ts';
 import type { AttemptFailure, UnusableAttempt } from '../../../src/ports/engine.ts';

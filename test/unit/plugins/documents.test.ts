@@ -1,8 +1,7 @@
 // The OpenAPI documents of our facades pass the linter, and the routes answer the documents' own examples as documented.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Documented } from '../docs/documented.ts';
+import { Documented, findings } from '../docs/documented.ts';
 import type { OpenApi } from '../docs/documented.ts';
-import { findings } from '../docs/openapi-lint.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startedUntil } from '../../support/started.ts';
 

@@ -1,4 +1,5 @@
-// The admission in a real chain with the reference model: what is refused again without the store, and what is judged again by the plan.
+// The admission in a real chain with the reference model: what is refused again without the store,
+// and what is judged again by the plan.
 import { afterEach, expect, test } from 'vitest';
 import { NO_CALLER } from '../../../src/core/exchange.ts';
 import type { Exchange } from '../../../src/core/exchange.ts';
