@@ -35,8 +35,7 @@ onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { time
     const where = ['--config', fileWith(JSON.stringify({ plans: PLANS })), '--store', setting.url];
     return parsed(await inProcess([...args, '--json', ...where])) as Json;
   };
-  const ofCaller = async (key: string, method: string, path: string, body?: object) =>
-    ask(setting, { method, path, key, ...(body === undefined ? {} : { body }) });
+  const ofCaller = (key: string, method: string, path: string, body?: object) => ask(setting, { method, path, key, body });
   const translate = (key: string, more: object = {}) =>
     ofCaller(key, 'POST', '/v1/translate', { text: ['four'], target_lang: 'DE', ...more });
   const metrics = async (): Promise<string> => (await request({ port: setting.gateway.opsPort, path: '/metrics' })).body;

@@ -22,21 +22,16 @@ interface Promised {
 const SECTION = manualSection('first-hour', 'More mistakes');
 
 /** The rows of the table, by the mistake. */
-function readTable(): ReadonlyMap<string, Promised> {
-  const rows = SECTION.split('\n').filter((line) => /^\| [a-z]/.test(line) && !line.startsWith('| mistake'));
-  return new Map(
-    rows.map((row) => {
-      const [, mistake, said, , within] = row
-        .split(' | ')
-        .map((cell) => cell.replace(/^\| /, ''))
-        .flatMap((cell, index) => (index === 0 ? ['', cell] : [cell]));
-      const words = [...said!.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
-      return [mistake!, { words, withinMs: (/^(\d+) s/.exec(within!) ? Number(/^(\d+) s/.exec(within!)![1]) : 1) * 1000 }];
+const TABLE: ReadonlyMap<string, Promised> = new Map(
+  SECTION.split('\n')
+    .filter((line) => /^\| [a-z]/.test(line) && !line.startsWith('| mistake'))
+    .map((row) => {
+      const [mistake = '', said = '', , within = ''] = row.replace(/^\| /, '').split(' | ');
+      const words = [...said.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+      return [mistake, { words, withinMs: Number(/^(\d+) s/.exec(within)?.[1] ?? 1) * 1000 }];
     }),
-  );
-}
+);
 
-const TABLE = readTable();
 const started = startedUntil(afterAll);
 const engine = await started.engine();
 

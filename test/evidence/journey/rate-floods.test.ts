@@ -5,7 +5,7 @@ import { answered } from '../../../src/index.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import { adminClient } from '../../support/admin-client.ts';
 import { onEveryGateway } from '../../support/every-gateway.ts';
-import { FACADES, FRONTS } from '../../support/fronts.ts';
+import { FACADES, FRONTS, V1 } from '../../support/fronts.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestTeam } from '../../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
@@ -42,11 +42,7 @@ onEveryGateway({ config }, (setting) => {
 
   /** How many requests have used the store. */
   async function storeUses(): Promise<number> {
-    const { body } = await request({
-      port: setting.gateway.opsPort,
-      path: '/metrics',
-      headers: { host: '127.0.0.1', connection: 'close' },
-    });
+    const { body } = await request({ port: setting.gateway.opsPort, path: '/metrics', headers: { host: '127.0.0.1' } });
     const [, count] = /^lingate_store_duration_seconds_count (\d+)$/m.exec(body) ?? [];
     if (count === undefined) throw new Error(`no count of uses of the store: ${body.slice(0, 200)}`);
     return Number(count);
@@ -89,11 +85,9 @@ onEveryGateway({ config }, (setting) => {
   test('it is logged and counted like any other, and a connection whose body was not waited for stays open', async () => {
     const { team } = await flooding(({ key }) => usage(key));
     const connection = await RawConnection.open({ port: setting.gateway.port });
-    const [front] = FRONTS;
-    const asked = front!.translation(team.key, ['Hello']);
     const answers = [];
     for (let i = 0; i < 3; i++) {
-      connection.send(requestBytes({ ...asked }));
+      connection.send(requestBytes(V1.translation(team.key, ['Hello'])));
       answers.push(await connection.response());
     }
     connection.destroy();
@@ -119,8 +113,7 @@ onEveryGateway({ config }, (setting) => {
   });
 
   test('a long body is not read for it either', async () => {
-    const [front] = FRONTS;
-    const { repeated } = await flooding(({ key }) => front!.translation(key, ['x'.repeat(40_000)]), { first: ({ key }) => usage(key) });
+    const { repeated } = await flooding(({ key }) => V1.translation(key, ['x'.repeat(40_000)]), { first: ({ key }) => usage(key) });
     expect(repeated.status).toBe(429);
   });
 
