@@ -32,6 +32,8 @@ async function check(url: string, settleMs = 0): Promise<Checked> {
 /** What must be among the findings, with its team and key. */
 type Expected = Partial<StoreFinding> & { readonly what: string };
 
+const of = (teamId: string, what: string, detail?: string): Expected => ({ what, teamId, ...(detail === undefined ? {} : { detail }) });
+
 function expectFinding({ findings }: Checked, { detail, ...expected }: Expected): void {
   const match = { ...expected, ...(detail === undefined ? {} : { detail: expect.stringContaining(detail) as string }) };
   expect(findings).toContainEqual(expect.objectContaining(match));
@@ -68,40 +70,37 @@ describe('on SQLite', () => {
     `UPDATE teams SET period = json_set(period, '$.${member}', ${value}) WHERE team_id = '${quota}'`;
   const keyNo = (id: string): string => `(SELECT no FROM keys WHERE key_id = '${id}')`;
   const PLANTED: readonly (readonly [sql: string, expected: Expected])[] = [
-    [`UPDATE accounts SET used_characters = used_characters + 1 WHERE team = ${team(quota)}`, { what: 'used', teamId: quota }],
-    [`UPDATE usage SET characters = characters + 1 WHERE key = ${keyNo(key)} AND period_no > 1`, { what: 'used', teamId: quota }],
-    [`UPDATE accounts SET balance_micro = -1 WHERE team = ${team(credit)}`, { what: 'balance', teamId: credit }],
-    [`UPDATE accounts SET balance_micro = balance_micro + 1 WHERE team = ${team(credit)}`, { what: 'credit', teamId: credit }],
-    [`UPDATE accounts SET balance_micro = 1 WHERE team = ${team(credit)}`, { what: 'held', teamId: credit, detail: 'of a balance of 1' }],
-    [`UPDATE operations SET key = 99 WHERE request_id = '${openId}'`, { what: 'reservation', teamId: quota }],
-    [`UPDATE operations SET characters = -1 WHERE request_id = '${openId}'`, { what: 'reservation', teamId: quota }],
-    [`UPDATE operations SET period_no = 77 WHERE request_id = '${openId}'`, { what: 'reservation', teamId: quota }],
-    [`UPDATE operations SET tickets = 'x' WHERE request_id = '${openId}'`, { what: 'team', teamId: quota, detail: 'cannot be read' }],
-    [running('number', 55), { what: 'reservation', teamId: quota, detail: 'unknown period' }],
-    [running('endMs', 1), { what: 'period', teamId: quota }],
+    [`UPDATE accounts SET used_characters = used_characters + 1 WHERE team = ${team(quota)}`, of(quota, 'used')],
+    [`UPDATE usage SET characters = characters + 1 WHERE key = ${keyNo(key)} AND period_no > 1`, of(quota, 'used')],
+    [`UPDATE accounts SET balance_micro = -1 WHERE team = ${team(credit)}`, of(credit, 'balance')],
+    [`UPDATE accounts SET balance_micro = balance_micro + 1 WHERE team = ${team(credit)}`, of(credit, 'credit')],
+    [`UPDATE accounts SET balance_micro = 1 WHERE team = ${team(credit)}`, of(credit, 'held', 'of a balance of 1')],
+    [`UPDATE operations SET key = 99 WHERE request_id = '${openId}'`, of(quota, 'reservation')],
+    [`UPDATE operations SET characters = -1 WHERE request_id = '${openId}'`, of(quota, 'reservation')],
+    [`UPDATE operations SET period_no = 77 WHERE request_id = '${openId}'`, of(quota, 'reservation')],
+    [`UPDATE operations SET tickets = 'x' WHERE request_id = '${openId}'`, of(quota, 'team', 'cannot be read')],
+    [running('number', 55), of(quota, 'reservation', 'unknown period')],
+    [running('endMs', 1), of(quota, 'period')],
     [`UPDATE periods SET ended = json_set(ended, '$.endMs', 9e12) WHERE ${firstPeriod}`, { what: 'period', detail: 'ends after period' }],
-    [`UPDATE periods SET ended = json_set(ended, '$.limits', json('{}')) WHERE ${firstPeriod}`, { what: 'limits', teamId: quota }],
-    [`INSERT INTO usage VALUES (${team(quota)}, ${keyNo(key)}, 1, 20000, 1, 0, 0, 0)`, { what: 'day', teamId: quota }],
-    [`UPDATE usage SET of_allowance = characters WHERE team = ${team(quota)} AND period_no = 1`, { what: 'period', teamId: quota }],
-    [`UPDATE accounts SET window = x'00000000' WHERE team = ${team(quota)}`, { what: 'window', teamId: quota }],
+    [`UPDATE periods SET ended = json_set(ended, '$.limits', json('{}')) WHERE ${firstPeriod}`, of(quota, 'limits')],
+    [`INSERT INTO usage VALUES (${team(quota)}, ${keyNo(key)}, 1, 20000, 1, 0, 0, 0)`, of(quota, 'day')],
+    [`UPDATE usage SET of_allowance = characters WHERE team = ${team(quota)} AND period_no = 1`, of(quota, 'period')],
+    [`UPDATE accounts SET window = x'00000000' WHERE team = ${team(quota)}`, of(quota, 'window')],
     [`UPDATE teams SET record = json_set(record, '$.limits.requestsPerSecond', 0) WHERE team_id = '${quota}'`, { what: 'limits' }],
     [`UPDATE teams SET record = json_set(record, '$.limits.period', 'monthly') WHERE team_id = '${quota}'`, { what: 'limits' }],
-    [
-      `UPDATE records SET value = json_set(value, '$.bytes', 1) WHERE kind = 'totals' AND team = ${team(quota)}`,
-      { what: 'glossary', teamId: quota },
-    ],
+    [`UPDATE records SET value = json_set(value, '$.bytes', 1) WHERE kind = 'totals' AND team = ${team(quota)}`, of(quota, 'glossary')],
     [
       `UPDATE records SET value = replace(value, '"targetLang":"FR","entryCount":1,', '"targetLang":"FR","entryCount":9,') WHERE kind = 'glossaries' AND team = ${team(quota)}`,
-      { what: 'dictionary', teamId: quota },
+      of(quota, 'dictionary'),
     ],
-    [`DELETE FROM pieces WHERE blob = '${RICH.dictionary}'`, { what: 'dictionary', teamId: quota, detail: 'has no entries' }],
-    [`DELETE FROM pieces WHERE blob = '${RICH.largeGlossary}' AND place = 1`, { what: 'dictionary', teamId: credit }],
+    [`DELETE FROM pieces WHERE blob = '${RICH.dictionary}'`, of(quota, 'dictionary', 'has no entries')],
+    [`DELETE FROM pieces WHERE blob = '${RICH.largeGlossary}' AND place = 1`, of(credit, 'dictionary')],
     [`DELETE FROM key_accounts WHERE key = ${keyNo(otherKey)}`, { what: 'key', keyId: otherKey }],
     [`UPDATE keys SET team = ${team(credit)} WHERE key_id = '${key}'`, { what: 'key', teamId: credit, keyId: key }],
     [`UPDATE usage SET team = 99 WHERE team = ${team(quota)}`, { what: 'stray', detail: 'usage' }],
     [
       `INSERT INTO pieces (team, blob, place, piece) VALUES (${team(quota)}, 'unheld', 0, CAST('"a":"b"' AS BLOB))`,
-      { what: 'dictionary', teamId: quota, detail: 'unheld' },
+      of(quota, 'dictionary', 'unheld'),
     ],
     [`UPDATE key_accounts SET window = x'00000000' WHERE key = ${keyNo(limitedKey)}`, { what: 'window', teamId: quota, keyId: limitedKey }],
     [
@@ -113,16 +112,16 @@ describe('on SQLite', () => {
       { what: 'key', keyId: limitedKey, detail: 'invalid address range' },
     ],
     [`UPDATE keys SET record = json_set(record, '$.mode', 'test') WHERE key_id = '${creditKey}'`, { what: 'key', keyId: creditKey }],
-    [`DELETE FROM accounts WHERE team = ${team(RICH.idle)}`, { what: 'team', teamId: RICH.idle }],
+    [`DELETE FROM accounts WHERE team = ${team(RICH.idle)}`, of(RICH.idle, 'team')],
     [
       `INSERT INTO records VALUES (${team(quota)}, 'tag_limits', 'acme', '{"disabled":false,"requestsPerSecond":5}')`,
-      { what: 'tag', teamId: quota, detail: 'no record of what is used' },
+      of(quota, 'tag', 'no record of what is used'),
     ],
     [
       `INSERT INTO records VALUES (${team(quota)}, 'tag_uses', 'acme',
          '{"tickets":5,"windows":[],"inPeriod":{"period":1,"used":0,"from":0},"slots":[]}');
        UPDATE operations SET tickets = '{"tag:acme":6}', tag = '{"name":"acme","distinctMax":9}' WHERE request_id = '${openId}'`,
-      { what: 'tag', teamId: quota, detail: 'counted fewer requests' },
+      of(quota, 'tag', 'counted fewer requests'),
     ],
   ];
 
@@ -204,17 +203,17 @@ describe('on Redis', () => {
   };
   const LIMITS = { used: FIELD.used, ofKey: FIELD.usedBy(key), ofLimited: FIELD.usedBy(limitedKey) };
   const PLANTED: readonly (readonly [name: string, plant: () => Promise<unknown>, expected: Expected])[] = [
-    ['a character that no key has used', () => change(quota, LIMITS.used, { used: 999_999 }), { what: 'used', teamId: quota }],
-    ['a character that only a key has used', () => change(quota, LIMITS.ofKey, { used: 999_999 }), { what: 'used', teamId: quota }],
-    ['a negative balance', () => change(credit, FIELD.balance, { micro: -1 }), { what: 'balance', teamId: credit }],
+    ['a character that no key has used', () => change(quota, LIMITS.used, { used: 999_999 }), of(quota, 'used')],
+    ['a character that only a key has used', () => change(quota, LIMITS.ofKey, { used: 999_999 }), of(quota, 'used')],
+    ['a negative balance', () => change(credit, FIELD.balance, { micro: -1 }), of(credit, 'balance')],
     [
       'a balance that is less than what is held',
       () => change(credit, FIELD.balance, { micro: 1 }),
-      { what: 'held', teamId: credit, detail: 'of a balance of 1' },
+      of(credit, 'held', 'of a balance of 1'),
     ],
-    ['a period that ends before it begins', () => change(quota, FIELD.period, { startMs: 8e15 }), { what: 'period', teamId: quota }],
-    ['held characters without a reservation', () => change(quota, LIMITS.used, { held: 99 }), { what: 'held', teamId: quota }],
-    ['a lost reservation', () => client.hdel(groupKey(quota), FIELD.open(openId)), { what: 'held', teamId: quota }],
+    ['a period that ends before it begins', () => change(quota, FIELD.period, { startMs: 8e15 }), of(quota, 'period')],
+    ['held characters without a reservation', () => change(quota, LIMITS.used, { held: 99 }), of(quota, 'held')],
+    ['a lost reservation', () => client.hdel(groupKey(quota), FIELD.open(openId)), of(quota, 'held')],
     [
       'characters that a key does not hold',
       () => change(quota, LIMITS.ofLimited, { held: 42 }),
@@ -245,52 +244,32 @@ describe('on Redis', () => {
     ['an id that leads to another team', () => client.set(ownerKey(key), credit), { what: 'owner', teamId: quota, keyId: key }],
     ['a missing owner of an id', () => client.del(ownerKey(key)), { what: 'owner', keyId: key }],
     ['an id of an unknown key', () => client.set(ownerKey('gone'), quota), { what: 'owner', keyId: 'gone' }],
-    ['a team that is in no list', () => client.zrem(TEAMS_KEY, credit), { what: 'index', teamId: credit }],
+    ['a team that is in no list', () => client.zrem(TEAMS_KEY, credit), of(credit, 'index')],
     ['a list with an unknown team', () => client.zadd(TEAMS_KEY, 9, 'gone'), { what: 'index', teamId: 'gone' }],
-    ['a team that cannot be read', () => client.hset(groupKey(quota), FIELD.team, '{"teamId'), { what: 'team', teamId: quota }],
-    ['a key that cannot be read', () => client.hset(groupKey(quota), FIELD.key(key), 'x'), { what: 'team', teamId: quota }],
-    ['a counter that cannot be read', () => client.hset(groupKey(quota), LIMITS.used, '{'), { what: 'team', teamId: quota }],
-    [
-      'invalid limits',
-      () => change(quota, FIELD.team, { limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0.5 } }),
-      { what: 'limits', teamId: quota },
-    ],
-    [
-      'a glossary with other pairs',
-      () => client.hset(`${groupKey(quota)}:pairs`, RICH.glossary, 'EN|IT'),
-      { what: 'glossary', teamId: quota },
-    ],
-    ['a glossary without pairs', () => client.hdel(`${groupKey(quota)}:pairs`, RICH.glossary), { what: 'glossary', teamId: quota }],
-    [
-      'pairs without a glossary',
-      () => client.hset(`${groupKey(quota)}:pairs`, 'gone', 'EN|IT'),
-      { what: 'glossary', teamId: quota, detail: 'gone' },
-    ],
-    [
-      'missing entries',
-      () => client.del(groupKey(quota) + blobOf(RICH.dictionary)),
-      { what: 'dictionary', teamId: quota, detail: 'has no entries' },
-    ],
+    ['a team that cannot be read', () => client.hset(groupKey(quota), FIELD.team, '{"teamId'), of(quota, 'team')],
+    ['a key that cannot be read', () => client.hset(groupKey(quota), FIELD.key(key), 'x'), of(quota, 'team')],
+    ['a counter that cannot be read', () => client.hset(groupKey(quota), LIMITS.used, '{'), of(quota, 'team')],
+    ['invalid limits', () => change(quota, FIELD.team, { limits: { ...GENEROUS_QUOTA, requestsPerSecond: 0.5 } }), of(quota, 'limits')],
+    ['a glossary with other pairs', () => client.hset(`${groupKey(quota)}:pairs`, RICH.glossary, 'EN|IT'), of(quota, 'glossary')],
+    ['a glossary without pairs', () => client.hdel(`${groupKey(quota)}:pairs`, RICH.glossary), of(quota, 'glossary')],
+    ['pairs without a glossary', () => client.hset(`${groupKey(quota)}:pairs`, 'gone', 'EN|IT'), of(quota, 'glossary', 'gone')],
+    ['missing entries', () => client.del(groupKey(quota) + blobOf(RICH.dictionary)), of(quota, 'dictionary', 'has no entries')],
     [
       'other entries',
       () => client.lset(groupKey(quota) + blobOf(RICH.dictionary), 0, '"cat":"chat","dog":"chiens"'),
-      { what: 'dictionary', teamId: quota },
+      of(quota, 'dictionary'),
     ],
     [
       'truncated entries',
       () => client.lset(groupKey(quota) + blobOf(RICH.dictionary), 0, '"cat":"ch'),
-      { what: 'dictionary', teamId: quota, detail: 'cannot be read' },
+      of(quota, 'dictionary', 'cannot be read'),
     ],
     [
       'wrongly counted bytes',
       () => client.hset(`${groupKey(quota)}:totals`, 'glossaries', '{"count":1,"bytes":1,"order":1}'),
-      { what: 'glossary', teamId: quota },
+      of(quota, 'glossary'),
     ],
-    [
-      'no totals of its glossaries',
-      () => client.del(`${groupKey(quota)}:totals`),
-      { what: 'glossary', teamId: quota, detail: 'recorded with 0 glossaries' },
-    ],
+    ['no totals of its glossaries', () => client.del(`${groupKey(quota)}:totals`), of(quota, 'glossary', 'recorded with 0 glossaries')],
     [
       'days of an unknown key',
       () => client.hset(`${groupKey(quota)}:days`, '20000 1 gone characters', '5'),
@@ -302,7 +281,7 @@ describe('on Redis', () => {
         const [number = ''] = await client.hkeys(`${groupKey(quota)}:periods`);
         await change(quota, number, { endMs: 8e15 }, ':periods');
       },
-      { what: 'period', teamId: quota },
+      of(quota, 'period'),
     ],
   ];
 
