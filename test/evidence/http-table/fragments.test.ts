@@ -5,6 +5,7 @@ import { AUTH, BODY, LAST_CHUNK, chunk, get, inChunks, sized } from './notation.
 import { bytesOf, marksOf, play } from './play.ts';
 import { everyWitnessed } from '../../support/plugins/witness.ts';
 import { report } from '../scorecard/report.ts';
+import { forEachOf } from '../input/gateways.ts';
 import { startWitnessedGateway } from './witnessed-gateway.ts';
 import type { WitnessedGateway } from './witnessed-gateway.ts';
 
@@ -37,23 +38,16 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 
   /** The outcome when the request is cut at each of these places, once for every list of places. */
-  async function cutAt(bytes: string, expected: string, cuts: readonly (readonly number[])[]): Promise<string[]> {
-    const outcomes: string[] = [];
-    const queue = [...cuts.entries()];
-    const worker = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const [index, places] = next;
-        const marks = marksOf(listener === 'uws' ? 'f' : 'g', played++);
-        const [whole] = bytesOf(bytes, marks);
-        const edges = [0, ...places, whole!.length];
-        const pieces = edges.slice(1).map((edge, i) => whole!.subarray(edges[i], edge));
-        const { outcome } = await play(gateway.port, pieces, expected);
-        const handled = everyWitnessed().filter(({ mark }) => mark === marks.own).length;
-        outcomes[index] = `${outcome}, ${handled} handled`;
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    return outcomes;
+  function cutAt(bytes: string, expected: string, cuts: readonly (readonly number[])[]): Promise<string[]> {
+    return forEachOf(cuts, AT_ONCE, async (places) => {
+      const marks = marksOf(listener === 'uws' ? 'f' : 'g', played++);
+      const [whole] = bytesOf(bytes, marks);
+      const edges = [0, ...places, whole!.length];
+      const pieces = edges.slice(1).map((edge, i) => whole!.subarray(edges[i], edge));
+      const { outcome } = await play(gateway.port, pieces, expected);
+      const handled = everyWitnessed().filter(({ mark }) => mark === marks.own).length;
+      return `${outcome}, ${handled} handled`;
+    });
   }
 
   test.each(SHAPES)('%s may be cut at any byte, but for the known ones', async (_what, bytes, expected) => {

@@ -116,16 +116,13 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     expect(queries.filter(({ status }) => status !== 400)).toEqual([]);
   });
 
-  test.each(['Authorization', 'Vendor-Auth-Key'])('in %s: not accepted as a key', async (name) => {
+  test.each([
+    ['Authorization', ''],
+    ['Vendor-Auth-Key', ''],
+    ['authorization', 'Bearer '],
+  ])('in %s, behind "%s": not accepted as a key', async (name, before) => {
     const answers = await each((nasty) =>
-      input.ask({ method: 'GET', path: '/v1/usage', headers: { authorization: '', [name]: fieldValue(nasty) } }),
-    );
-    expect(new Set(answers.map(codeOf))).toEqual(new Set(['unauthorized']));
-  });
-
-  test('after Bearer: not accepted as a key', async () => {
-    const answers = await each((nasty) =>
-      input.ask({ method: 'GET', path: '/v1/usage', headers: { authorization: `Bearer ${fieldValue(nasty)}` } }),
+      input.ask({ method: 'GET', path: '/v1/usage', headers: { authorization: '', [name]: before + fieldValue(nasty) } }),
     );
     expect(new Set(answers.map(codeOf))).toEqual(new Set(['unauthorized']));
   });
