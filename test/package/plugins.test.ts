@@ -76,7 +76,7 @@ const CONFIGURATION = `plugins:
 /** The guide's protocol and store, tested against the contracts with Node's test runner; and a store that implements nothing. */
 const CONTRACTS = `
 import { after, test } from 'node:test';
-import { protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
+import { accountsContract, protocolContract, scriptedTranslation, storeContract } from 'lingate/testing';
 import { mine } from './example/own-protocol.ts';
 import { twoCalls } from './example/two-calls.ts';
 import { ReferenceData, referenceStore } from './store/reference-store.ts';
