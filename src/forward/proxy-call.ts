@@ -1,5 +1,5 @@
 // One attempt at an upstream: watches how http-proxy-3 sends the request, and judges the answer.
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Cancellation, NodeMessages } from '../core/exchange.ts';
 import { answeredId } from '../domain/ulid.ts';
 import type { AnsweredId } from '../domain/ulid.ts';
@@ -80,7 +80,7 @@ export class ProxyCall {
     if (this.#over) return void upstream.destroy();
     // Without an answer or an error, if the upstream has switched protocols.
     upstream.once('close', () => void (this.#answer ?? this.#fail('reset')));
-    upstream.on('information', ({ headers }) => void (this.#over || this.#refusesIdIn(headers)));
+    upstream.on('information', ({ rawHeaders }) => void (this.#over || this.#refuses(this.#idIn(rawHeaders))));
   }
 
   readonly #onOverdue = (): void => this.#fail('timeout');
@@ -127,15 +127,15 @@ export class ProxyCall {
     message.pause();
     // A slow caller pauses the answer: that is no silence.
     message.on('data', this.#watch).on('resume', this.#watch).on('pause', this.#rest);
-    message.on('end', () => !message.destroyed && this.#refusesIdIn(message.trailers) && this.#breakOff());
+    message.on('end', () => !message.destroyed && this.#refuses(this.#idIn(message.rawTrailers)) && this.#breakOff());
     // A truncated answer emits `error`; without a listener it would end the process.
     message.on('error', () => undefined).on('close', () => this.#answerOver());
     if (this.#over) return void message.destroy();
-    const hasOurId = this.#idIn(headers) === 'ours';
-    this.#onAnswer(hasOurId);
-    if (this.#refusesIdIn(headers)) return;
+    const id = this.#idIn(message.rawHeaders);
+    this.#onAnswer(id === 'ours');
+    if (this.#refuses(id)) return;
     // On a connection that was used before, it may be another request's.
-    if (!hasOurId && this.#upstream?.reusedSocket === true) return this.#fail('foreign_id');
+    if (id !== 'ours' && this.#upstream?.reusedSocket === true) return this.#fail('foreign_id');
     const bytes = lengthOf(message);
     // Without a length or chunking, a truncated body looks complete.
     if (bytes === undefined && !/chunked/i.test(headers['transfer-encoding'] ?? '')) return this.#fail('no_length');
@@ -147,19 +147,25 @@ export class ProxyCall {
 
   /** Once all that came with the head is parsed, which may be its trailers. */
   #succeedSoon(answer: UpstreamAnswer, message: IncomingMessage): void {
-    queueMicrotask(() => this.#over || this.#refusesIdIn(message.trailers) || this.#succeed(answer));
+    queueMicrotask(() => this.#over || this.#refuses(this.#idIn(message.rawTrailers)) || this.#succeed(answer));
   }
 
   /** Ends call and connection if an answer, interim or final, has another request's id. */
-  #refusesIdIn(fields: IncomingHttpHeaders): boolean {
-    if (!this.#request.route.check_ids || this.#idIn(fields) !== 'foreign') return false;
+  #refuses(id: AnsweredId): boolean {
+    if (!this.#request.route.check_ids || id !== 'foreign') return false;
     this.#fail('foreign_id');
     return true;
   }
 
-  /** Of several ids, which Node lists in one value, any foreign one decides, and the server's own say nothing. */
-  #idIn(fields: IncomingHttpHeaders): AnsweredId {
-    return answeredId(String(fields[ID_FIELD] ?? ''), this.#request.headers[ID_FIELD] ?? '');
+  /** If there are several ids, any foreign one decides; the server's own say nothing. Names and values in turn. */
+  #idIn(fields: readonly string[]): AnsweredId {
+    const sent = this.#request.headers[ID_FIELD] ?? '';
+    let found: AnsweredId = 'own';
+    for (let i = 0; i + 1 < fields.length && found !== 'foreign'; i += 2) {
+      const id = fields[i]!.toLowerCase() === ID_FIELD ? answeredId(fields[i + 1]!, sent) : 'own';
+      if (id !== 'own') found = id;
+    }
+    return found;
   }
 
   #answerOver(): void {

@@ -46,7 +46,7 @@ export interface UpstreamAnswer {
 /** What forwards requests. */
 export type ProxyUpstream = ReturnType<typeof openProxyUpstream>;
 
-/** The last attempt for a request. Not by a `WeakMap`: V8 gives up what is in one in a full collection only, which costs a tenth more. */
+/** The last attempt for a request. In a `WeakMap`, requests would stay in memory until V8's next full collection. */
 const CALL = Symbol('call');
 interface Forwarded extends IncomingMessage {
   [CALL]?: ProxyCall;
@@ -73,23 +73,26 @@ export function openProxyUpstream({ keepAlive }: { readonly keepAlive: boolean }
   // Our own, because Node's may use a proxy from the environment.
   const agentsOf = (options: AgentOptions) => ({ 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) }) as const;
   const [single, shared] = [agentsOf({}), agentsOf({ keepAlive: true, timeout: REST_MS })];
-  const origins = new Map<string, ForwardTarget>();
-  const originOf = (origin: string): ForwardTarget => {
-    const target = origins.get(origin) ?? { url: new URL(origin), repeatsIds: undefined };
-    origins.set(origin, target);
+  const targets = new Map<string, ForwardTarget>();
+  const targetOf = (origin: string): ForwardTarget => {
+    const target = targets.get(origin) ?? { url: new URL(origin), repeatsIds: undefined };
+    targets.set(origin, target);
     return target;
   };
   return {
     /** Never rejects. Answers after the whole request was sent, unless the status is a failure. */
     call: (request: UpstreamRequest, cancellation: Cancellation): Promise<UpstreamResult> =>
       new Promise((resolve) => {
-        const target = originOf(request.route.origin);
+        const target = targetOf(request.route.origin);
+        // A server that once leaves an id out may do so again.
+        const onAnswer = (hasOurId: boolean): void => {
+          target.repeatsIds = hasOurId && target.repeatsIds !== false;
+        };
         // On a connection that is used again, a late or second answer, or one to the rest of a body that the server has not read, would
-        // be another caller's, if ids did not show whose it is. A server that once leaves one out may do so again.
-        const sees = (hasOurId: boolean): boolean => (target.repeatsIds = hasOurId && target.repeatsIds !== false);
+        // be another caller's, if ids did not show whose it is.
         const isShared = keepAlive && request.route.check_ids && target.repeatsIds === true;
         const agent = (isShared ? shared : single)[target.url.protocol as keyof typeof single];
-        const call = new ProxyCall(request, cancellation, sees, resolve);
+        const call = new ProxyCall(request, cancellation, onAnswer, resolve);
         call.start((messages) => {
           (messages.request as Forwarded)[CALL] = call;
           proxy.web(messages.request, messages.response, { target: target.url, agent }, (error) => call.failed(error));

@@ -10,7 +10,7 @@ import { refuse } from '../core/problem.ts';
 import type { CallerStep, HeadStep } from '../core/step.ts';
 import { throwOn } from '../core/step.ts';
 import { digestOf, holdsKey } from '../domain/api-key.ts';
-import type { CarriedFacts, Credential, CredentialReader, KeyDigest, KeyOwner, RequiredFact } from '../domain/api-key.ts';
+import type { Credential, CredentialReader, CarriedFacts, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import {
   KEY_MALFORMED,
   KEY_MISPLACED,
@@ -38,35 +38,15 @@ type Identify = (x: Exchange, credential: Credential) => Refusal | undefined;
 /** Where other APIs have their keys. */
 const MISTAKEN_FIELDS = ['x-api-key', 'api-key'] as const;
 
-/** So long a digest is found by the `Authorization` that it was made of; no key stays in memory for longer. */
-const RECENT_MS = 1000;
-const RECENT_MAX = 1000;
-
 export function identifyStep(credentials: CredentialReader, cache: KeyCache): HeadStep {
   const identify = identifyBy(cache);
-  /** Saves all but the first of a burst of requests the pattern and SHA-256. */
-  const recent = new Map<string, KeyDigest>();
-  let sinceMs = 0;
   return {
     kind: 'head',
     name: 'identify',
     headers: [...credentials.headers, ...MISTAKEN_FIELDS],
     run(x) {
-      if (x.startedAtMs - sinceMs >= RECENT_MS) {
-        recent.clear();
-        sinceMs = x.startedAtMs;
-      }
-      // Where there is an `Authorization`, no other field is read.
-      const authorization = x.head.headers['authorization'] ?? '';
-      const digest = recent.get(authorization);
-      if (digest !== undefined) return knownBy(x, digest, cache);
       const credential = credentials.read(x.head.headers);
-      if (credential.kind === 'missing' && isMisplaced(x.head)) return KEY_MISPLACED;
-      const refusal = identify(x, credential);
-      // Strangers' keys would crowd out the others.
-      if (authorization !== '' && x.get(keyOwnerSlot) !== undefined && recent.size < RECENT_MAX)
-        recent.set(authorization, x.need(keyDigestSlot));
-      return refusal;
+      return credential.kind === 'missing' && isMisplaced(x.head) ? KEY_MISPLACED : identify(x, credential);
     },
   };
 }
@@ -80,17 +60,14 @@ export function identifyBy(cache: KeyCache): Identify {
   return (x, credential) => {
     if (credential.kind === 'missing') return KEY_MISSING;
     if (credential.kind === 'malformed') return KEY_MALFORMED;
-    return knownBy(x, digestOf(credential.key), cache);
+    const digest = digestOf(credential.key);
+    const owner = cache.peek(digest);
+    if (owner === 'unknown') return UNKNOWN_KEY;
+    x.set(keyDigestSlot, digest);
+    x.set(requestStatsSlot, { ...NO_STATS });
+    if (owner !== undefined) x.set(keyOwnerSlot, owner);
+    return undefined;
   };
-}
-
-function knownBy(x: Exchange, digest: KeyDigest, cache: KeyCache): Refusal | undefined {
-  const owner = cache.peek(digest);
-  if (owner === 'unknown') return UNKNOWN_KEY;
-  x.set(keyDigestSlot, digest);
-  x.set(requestStatsSlot, { ...NO_STATS });
-  if (owner !== undefined) x.set(keyOwnerSlot, owner);
-  return undefined;
 }
 
 export interface AuthenticateOptions extends CallerQuestionOptions {

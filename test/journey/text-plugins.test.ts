@@ -63,7 +63,8 @@ onOneGateway({ config }, (setting) => {
     const visitor = await ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
     const { body } = await visitor.get('/console');
     expect(body).toMatch(/<span class="dot refused"><\/span>\s*<code>blocked_word<\/code>/);
-    expect(body).not.toMatch(/<span class="dot failed"><\/span>\s*<code>blocked_word<\/code>/);
+    // Nothing is counted as failed but what the engine got wrong in the tests before.
+    expect(body.replaceAll(/<span class="dot failed"><\/span>\s*<code>engine_unavailable<\/code>/g, '')).not.toContain('dot failed');
   });
 
   test('a text for language detection is masked, too', async () => {

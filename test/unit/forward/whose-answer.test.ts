@@ -62,6 +62,7 @@ describe('an answer', () => {
     ['no id', () => '', true, '200 /a'],
     ["another request's id", () => `X-Request-Id: ${OTHER}\r\n`, true, 'foreign_id'],
     ["its own and another request's", (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: ${OTHER}\r\n`, true, 'foreign_id'],
+    ["another request's id, and a long one", () => `X-Request-Id: ${OTHER}\r\nX-Request-Id: ${'x'.repeat(200)}\r\n`, true, 'foreign_id'],
     ["the server's own id", () => 'X-Request-Id: req_1\r\n', true, '200 /a'],
     ["its own and the server's", (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: req_1\r\n`, true, '200 /a'],
     ['its own twice', (id: string) => `X-Request-Id: ${id}\r\nX-Request-Id: ${id}\r\n`, true, '200 /a'],
