@@ -160,7 +160,7 @@ interface OfTeams<Found extends { readonly team: Pick<Team, 'teamId'> }, Row> {
   readonly find: (teamId: string) => Promise<Found | undefined | StoreUnavailable>;
   /** The next teams in the order of their ids; fewer than asked for only at the end. */
   readonly page: (page: TeamPage) => Promise<readonly Found[] | StoreUnavailable>;
-  /** In the order of their places among the rows of the team; may read more of the store. */
+  /** In the order of the team's rows; may read more of the store. */
   readonly rowsOf: (found: Found) => readonly RowOfTeam<Row>[] | Promise<readonly RowOfTeam<Row>[]>;
   /** The name of a team whose rows are still to come. */
   readonly missingOf?: (found: Found) => string | undefined;

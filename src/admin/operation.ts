@@ -299,7 +299,7 @@ export function membersBeside({ replicated, warnings }: Done<unknown>): Pick<Don
 }
 
 const NOT_REPLICATED =
-  'It is in effect, but no replica of the store has confirmed it within a second: a failover may undo it. Check the replicas, and after a failover check whether it is still in effect.';
+  'the change is in effect, but no replica of the store has confirmed it within a second: a failover may undo it; check the replicas, and after a failover check whether it is still in effect.';
 
 /** For people: the warning if no replica has the change. */
 export function replicatedWarning({ replicated }: Pick<Done<unknown>, 'replicated'>): string | undefined {

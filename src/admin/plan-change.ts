@@ -39,7 +39,7 @@ export function planNamed(plans: Plans, name: string, more: Partial<OperationRef
 }
 
 /** The value now and the value it would get; `null` if there is no such number. */
-export interface NumberChange {
+interface NumberChange {
   readonly number: string;
   readonly from: string | number | null;
   readonly to: string | number | null;
@@ -53,7 +53,7 @@ export function numberChanges(from: TeamLimits, to: TeamLimits): NumberChange[] 
 }
 
 /** What a change that takes effect at once makes costlier in running periods. */
-export interface Costlier {
+interface Costlier {
   readonly teams: number;
   /** Those of them whose next request is refused, because a limit is below what they have used. */
   readonly refused: number;

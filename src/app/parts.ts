@@ -170,7 +170,7 @@ export function newStoreLine(log: Log, onNewStore: OnNewStore): (place: string) 
 async function openUpstream({ forward, engines }: Config): Promise<ProxyUpstream | undefined> {
   if (forward.length === 0) return undefined;
   const { openProxyUpstream } = await import('../forward/upstream.ts');
-  return openProxyUpstream({ keepAlive: engines.every(({ keep_alive: isKept }) => isKept) });
+  return openProxyUpstream({ keepAlive: engines.every(({ keep_alive: keepsAlive }) => keepsAlive) });
 }
 
 /** Several times within the minute for which a record counts as running. */

@@ -101,11 +101,12 @@ function userName(): string {
   }
 }
 
-/** Prints a change that was made, with its warnings. */
+/** Prints a change that was made, with its warnings. Throws a `CommandFailure` afterwards if a failover may undo it. */
 export function printChange(context: CommandContext, made: Done<unknown>, report: object, text: string): void {
   for (const warning of made.warnings ?? []) context.io.err(`lingate ${context.command.name}: warning: ${warning}\n`);
+  context.print({ ...report, ...membersBeside(made) }, () => typed(text, context.io.env));
   const warning = replicatedWarning(made);
-  context.print({ ...report, ...membersBeside(made) }, () => typed(warning === undefined ? text : `${text}\n\n${warning}`, context.io.env));
+  if (warning !== undefined) throw new CommandFailure(warning);
 }
 
 /** How many items it deleted; `undefined` if its processes share nothing. */

@@ -14,7 +14,7 @@ import { reasonOf } from './yaml-file.ts';
 import type { Environment } from './environment.ts';
 import { ConfigFile } from './schema.ts';
 
-export interface SecretSources {
+interface SecretSources {
   readonly env: Environment;
   /** Absolute path of the file that names them: their paths are relative to it. */
   readonly file: string;

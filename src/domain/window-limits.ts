@@ -1,7 +1,7 @@
 // Limits by minute, hour, day, week and month: the text in which a team or a key has them, and how
 // operators write them. And every kind of limit that may refuse a request, in the order in which
-// they are judged: the list that both ledgers, answers, header fields, log, console and manual
-// read. Another kind is a row here, and its rule in each ledger.
+// they are judged: the list that the ledgers, answers, header fields, log, console and manual
+// read. Another kind is a row here, and its rule in src/ledger and in stores/redis/lua.
 import type { LimitOwner, RefusingLimit } from './key-limits.ts';
 import type { Period } from './period.ts';
 

@@ -21,7 +21,7 @@ export interface NewTeam {
 }
 
 /** A plan that a team gets when its current period ends. */
-export interface NextPlan {
+interface NextPlan {
   readonly name: string;
   /** The plan's numbers when the change was ordered. */
   readonly limits: TeamLimits;

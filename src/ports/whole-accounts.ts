@@ -47,7 +47,7 @@ export interface WindowSlots {
   readonly count: number;
 }
 
-export interface SubjectCounts {
+interface SubjectCounts {
   readonly subject: WindowSubject;
   readonly counts: StoredCounts;
 }
@@ -81,7 +81,7 @@ export interface RequestContents {
 }
 
 /** What is written in place of an account. */
-export interface AccountChange {
+interface AccountChange {
   readonly account: WholeAccount;
   /** The team's other blobs stay. */
   readonly attach?: readonly NewBlob[];

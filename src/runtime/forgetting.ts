@@ -57,7 +57,7 @@ export class Forgetting {
     // A store that is down returns `unavailable`.
     if (entries === undefined && !this.#broken) log.warn('the audit cannot be read: until it can, plugins do not forget deleted teams');
     this.#broken = entries === undefined;
-    const isTold = this.#due.length > 0;
+    const isReported = this.#due.length > 0;
     const teams = (entries ?? []).filter(
       ({ action, teamId }) => action === 'clearMemory' || (action === 'deleteTeam' && teamId !== undefined),
     );
@@ -65,7 +65,7 @@ export class Forgetting {
     const failed: Due[] = [];
     for (const one of due) if (!(await isForgotten(one))) failed.push(one);
     this.#due = failed;
-    if (failed[0] !== undefined && !isTold)
+    if (failed[0] !== undefined && !isReported)
       log.warn('a plugin could not forget a team: retrying until it can', { plugin: failed[0].plugin.plugin });
   }
 

@@ -18,7 +18,7 @@ import { readSummaries, summaryColumns, TeamQuestion, warningsOfAlike } from './
 
 const TEAM = '01JD3Q7V6Y8Z0XKQ4T5N2M9HRC';
 
-export const TeamAnswer = Type.Object({
+const TeamAnswer = Type.Object({
   team_id: Type.String({ description: 'A ULID.' }),
   name: Type.String(),
   reference: Type.Optional(Type.String({ description: 'Your reference for the team. Absent if it has none.' })),

@@ -227,7 +227,9 @@ const storeShow: Command = {
     ).catch(whereNoStore(config));
     if (account === undefined) throw new CommandFailure(noSuch('team', teamId).named);
     const shown = shownAccount(account);
-    context.print(Object.fromEntries(shown), () => shown.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join('\n'));
+    context.print(Object.fromEntries(shown), () =>
+      shown.map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`).join('\n'),
+    );
   },
 };
 

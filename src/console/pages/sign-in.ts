@@ -1,4 +1,4 @@
-// Signing in with an operator's token or at an OpenID provider, and what a refused sign-in is told;
+// Signing in with an operator's token or at an OpenID provider, and the answers to refused sign-ins;
 // and signing out, here and at the provider.
 import type { KnownOperator } from '../../admin/operators.ts';
 import { html } from '../../docs/html.ts';

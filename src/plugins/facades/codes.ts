@@ -104,12 +104,12 @@ interface ListedCode {
 /** The codes of a vendor. */
 export class VendorCodes {
   readonly #spelled: (code: string) => string;
-  readonly #meant: (code: string) => string;
+  readonly #ours: (code: string) => string;
 
-  /** `spelled` writes a code of ours. `meant` reads those that mean something else at this vendor alone. */
-  constructor(spelled: (code: string) => string, meant: (code: string) => string = (code) => code) {
+  /** `spelled` writes a code of ours. `ours` reads those that mean something else at this vendor alone. */
+  constructor(spelled: (code: string) => string, ours: (code: string) => string = (code) => code) {
     this.#spelled = spelled;
-    this.#meant = meant;
+    this.#ours = ours;
   }
 
   /** In the vendor's spelling. */
@@ -119,7 +119,7 @@ export class VendorCodes {
 
   /** The canonical source for a code; a regional code means its base. `undefined` if it is none. */
   source(value: unknown, languages: Languages): string | undefined {
-    const code = typeof value === 'string' ? this.#meant(value) : undefined;
+    const code = typeof value === 'string' ? this.#ours(value) : undefined;
     const find = (name: string): string | undefined => languages.base(name);
     return (firstOf(code, find) ?? firstOf(withoutRegion(code), find))?.code;
   }
@@ -129,7 +129,7 @@ export class VendorCodes {
    * never answered in simplified. `undefined` if it is none.
    */
   target(value: unknown, languages: Languages, variants: DefaultVariants): NamedTarget | undefined {
-    const code = typeof value === 'string' ? this.#meant(value) : undefined;
+    const code = typeof value === 'string' ? this.#ours(value) : undefined;
     const find = (name: string): string | undefined => targetOf(name, languages, variants);
     const base = withoutRegion(code);
     return firstOf(code, find) ?? (base?.toLowerCase() === 'zh' ? undefined : firstOf(base, find));

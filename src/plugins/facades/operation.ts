@@ -196,7 +196,7 @@ interface KeylessOperation<Asked> {
   readonly doc: Omit<RouteDoc, 'authenticated'>;
   /** The fields of the head that `read` needs. */
   readonly headers?: readonly string[];
-  /** What the answer depends on, besides the list; few of them are kept, and no more than `answersMax`. */
+  /** What the answer depends on, besides the list; at most `answersMax` answers are cached. */
   readonly read?: (x: Exchange) => Judged<Asked>;
   readonly answersMax?: number;
   readonly make: (languages: Languages, services: GatewayServices, asked: Asked) => Reply;

@@ -115,8 +115,8 @@ export class RedisGroups {
   /** These fields of a group, all at one moment. */
   async fields(group: string, fields: readonly string[]): Promise<Map<string, string>> {
     if (fields.length === 0) return new Map();
-    const places = fields.flatMap(placeOf);
-    const found = (await this.link.ask(() => this.link.functions.run('read', [groupKey(group)], places))) as readonly (string | null)[];
+    const asked = fields.flatMap(placeOf);
+    const found = (await this.link.ask(() => this.link.functions.run('read', [groupKey(group)], asked))) as readonly (string | null)[];
     return new Map(fields.flatMap((field, i) => (found[i] === null ? [] : [[field, found[i]!] as const])));
   }
 

@@ -182,9 +182,11 @@ describe('a failover that loses writes', () => {
       await writeFile(file, JSON.stringify({ ...PATIENT, languages: LANGUAGES }));
       const command = (...args: string[]) => inProcess([...args, '--config', file, '--store', setting.url]);
       const told = await command('key', 'revoke', met.keyId);
-      expect([told.status, told.stdout]).toEqual([0, expect.stringContaining('a failover may undo it')]);
+      expect([told.status, told.stdout]).toEqual([1, expect.stringContaining('is revoked')]);
+      expect(told.stderr).toContain('a failover may undo it');
       expect(await translate(gateway, met)).toBe(401);
       const lost = await command('key', 'revoke', unmet.keyId, '--json');
+      expect(lost.status).toBe(1);
       expect(JSON.parse(lost.stdout)).toEqual({ key_id: unmet.keyId, status: 'revoked', replicated: false });
       const credit = await admin(gateway, 'PATCH', `/teams/${team.teamId}`, { add_credit_minor: 500 });
       expect(credit).toMatchObject({ balance_minor: 1499, replicated: false });

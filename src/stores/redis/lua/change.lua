@@ -8,8 +8,8 @@
 local function turn(keys, args)
   call, format, floor, max, min = redis.call, string.format, math.floor, math.max, math.min
   local asked, bounds = cjson.decode(args[1]), decode(args[2])
-  local now, is_late = time_of(asked)
-  if is_late then
+  local now, is_overdue = time_of(asked)
+  if is_overdue then
     return cjson.encode({ now = now, overdue = true })
   end
   -- Bounds are those of one moment: whoever is within its minute is within the others too.
@@ -40,12 +40,12 @@ local KIND_OF = { HSET = 'hash', HSETNX = 'hash', HDEL = 'hash', HINCRBY = 'hash
 -- is not there), each hash that is named with a size has that many fields, and each key that is named is there.
 local function change(keys, args)
   local asked = cjson.decode(args[1])
-  local now, is_late = time_of(asked)
+  local now, is_overdue = time_of(asked)
   local function answer(kind)
     return cjson.encode({ now = now, kind = kind })
   end
   -- The driver has decided by a wrong time: it decides again by the one that it learns from the answer.
-  if is_late then
+  if is_overdue then
     return answer('outdated')
   end
   for _, one in ipairs(asked.fields) do

@@ -15,6 +15,8 @@
 --                         charged or held; of a tag in the period, too
 --   open:REQUEST          a reservation: key, characters, price, period, until when its lease lasts, and what it is counted in
 --   lease                 no lease ends before this moment
+--   keys, once:ID         how many keys were made; a change of the team that is remembered by its id
+--   deleted               a team that was deleted, as long as anything of it is left
 --
 -- and beside it, in the same slot, lingate:{TEAM}:slots:WHO, a list of when the last requests were admitted, :days, what was charged by
 -- day, period and key, and a hash for each table of the record space.
@@ -28,7 +30,8 @@ local HOUR_MS = 3600000
 local DAY_MS = 86400000
 local MICRO_PER_MINOR = 1000000
 
--- None of these can be called while the library is loaded: `turn` sets them, and what it does not call must not use them.
+-- Redis offers these to a function that runs, not to the library while it is loaded: so `turn` sets them, for what it calls. What is
+-- registered beside it (`change`, `read`, `list_team`) has its own.
 local call, format, floor, max, min
 
 -- 'requests=600/minute characters=1000000/day' as { { per, requests?, characters? }, … }, the shortest window first, each by its name, too;
