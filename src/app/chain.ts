@@ -61,7 +61,7 @@ export interface Chains {
 export function buildChains(parts: ChainParts): Chains {
   const { config, plugins, dictionaries, inForce } = parts;
   const use = engineUsers(parts);
-  const translate: TranslateOptions = { ...use, engine: parts.engines.engine, glossaries: dictionaries, stages: plugins.textStages, now };
+  const translate: TranslateOptions = { ...use, engine: parts.engines, glossaries: dictionaries, stages: plugins.textStages, now };
   const documents = parts.documents && buildDocuments(parts.documents, parts, use);
   const own = stepsOf(parts, translate);
   const ofDocuments: Readonly<Partial<Record<DocumentStepName, Step>>> = documents?.steps ?? {};

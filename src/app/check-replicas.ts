@@ -9,7 +9,7 @@ import type { LanguageTable, PairTest } from '../domain/languages.ts';
 import { pairsOfList } from '../domain/engine-routing.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import { ulidSource } from '../domain/ulid.ts';
-import { StandIn } from '../engines/ask-replica.ts';
+import { Canceller } from '../core/exchange.ts';
 import { Balancer } from '../engines/balancer.ts';
 import { shownUrl } from '../engines/http1/origin.ts';
 import type { Attempt, AttemptFailure } from '../ports/engine.ts';
@@ -96,7 +96,7 @@ async function checkOne(
   const work = { requestId: newId(), text, options: { ...NOTHING_CHOSEN, ...chosen }, traceparent: undefined };
   const startedAtMs = performance.now();
   const { promise, resolve } = Promise.withResolvers<readonly [Attempt, boolean]>();
-  replica.first(work, new StandIn(), (ended, _replica, echoedIds) => resolve([ended, echoedIds]));
+  replica.first(work, new Canceller(), (ended, _replica, echoedIds) => resolve([ended, echoedIds]));
   const [attempt, echoesId] = await promise;
   const place = { engine: settings.config.name, url };
   if (attempt.kind === 'usable') {

@@ -92,9 +92,9 @@ export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainP
   const slowest = { ofTeams: settings.slowest_bytes_per_second, ofUnknown: config.limits.slowest_bytes_per_second };
   // What a plugin that changes texts has to see or to hide must not pass it in a file.
   const changes = parts.plugins.textStages.some(({ kind }) => kind === 'change');
-  const files = changes ? undefined : { ...use, engine: engines.engine, formats: opened.formats };
+  const files = changes ? undefined : { ...use, engine: engines, formats: opened.formats };
   const own = opened.formats.all.map(({ name }) => name);
-  const ofEngines = files === undefined ? [] : config.engines.flatMap(({ name }) => engines.engine.formatsOf(name));
+  const ofEngines = files === undefined ? [] : config.engines.flatMap(({ name }) => engines.of(name).formats());
   const options: DocumentOptions = {
     ...opened,
     teams: store.teams,

@@ -6,9 +6,8 @@ import { placeOf } from '../core/error-place.ts';
 import { adviceFor } from '../docs/engine-advice.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { MalformedAttempt } from '../engines/attempt.ts';
+import { Engines } from '../engines/balancer.ts';
 import type { Balancer } from '../engines/balancer.ts';
-import { openEngines } from '../engines/open-engine.ts';
-import type { OpenEngines } from '../engines/open-engine.ts';
 import type { ReplicaWatch } from '../engines/replica.ts';
 import { engineMetrics } from '../ops/metrics/gateway-metrics.ts';
 import type { EngineMetrics } from '../ops/metrics/gateway-metrics.ts';
@@ -39,7 +38,7 @@ export function openWatchedEngines(
   const { metrics, log } = reports;
   const limited = config.engines.flatMap(({ name, characters: cap }) => (cap === undefined ? [] : [[name, cap] as const]));
   const caps = new EngineCaps({ caps: new Map(limited), reports: config.events !== undefined, log, now: monotonicMs });
-  const engines = openEngines(
+  const engines = new Engines(
     settings.map((one) => {
       const { protocol, can, options, headers, config: engine } = one;
       const { name, characters: cap } = engine;
@@ -71,7 +70,7 @@ export function openWatchedEngines(
   return { engines, caps };
 }
 
-function measure(metrics: Metrics, { byName }: OpenEngines, caps: EngineCaps): void {
+function measure(metrics: Metrics, { byName }: Engines, caps: EngineCaps): void {
   metrics.read('engine_limit_reached', () => caps.states().map(({ engine, reached }) => [{ engine }, Number(reached)]));
   metrics.read('engine_replica_up', () =>
     [...byName].flatMap(([engine, one]) =>
@@ -155,7 +154,7 @@ const AGAIN_MS = 60_000;
  * Tries all engines at once, in the background, and again those that do not work; not those that are
  * asked for their pairs anyway.
  */
-export function tryEngines({ byName }: OpenEngines, pairs: OfferedByConfig['pairs'], log: Log) {
+export function tryEngines({ byName }: Engines, pairs: OfferedByConfig['pairs'], log: Log) {
   const engines = [...byName].filter(([name, engine]) => pairs.get(name) !== 'ask' || engine.askPairs === undefined);
   /** What was logged of a replica that cannot be reached, by engine and URL. */
   const logged = new Map<string, string>();

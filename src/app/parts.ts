@@ -114,7 +114,7 @@ async function open({ config, life, role, onNewStore }: Opening) {
   const requests = requestMetrics(metrics, names);
   const failures = life.closing('failure log', new FailureLog(log));
   const { engines, caps } = openWatchedEngines(config, settings, plugins.engineModules, { metrics, log, failures });
-  life.closing('engine', engines.engine);
+  life.closing('engine', engines);
   const upstream = await openUpstream(config);
   life.add('upstream', () => upstream?.close());
   const { store, clocks, nowMs } = await openWatchedStore({ config, life, onNewStore }, plugins);

@@ -82,6 +82,27 @@ export interface Cancellation {
   onCancel(listener: (() => void) | undefined): void;
 }
 
+/** A cancellation by whoever holds it, without an exchange. */
+export class Canceller implements Cancellation {
+  cancelled: boolean;
+  #listener: (() => void) | undefined = undefined;
+
+  constructor(cancelled = false) {
+    this.cancelled = cancelled;
+  }
+
+  onCancel(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.();
+  }
+}
+
 /** A typed slot on every exchange. Reserved at boot, so that exchanges never change shape. */
 export interface Slot<T> {
   readonly name: string;
@@ -249,31 +270,19 @@ export class InFlight {
 /** Cancels several operations of one exchange. */
 export class SharedCancellation {
   readonly #whole: Cancellation;
-  readonly #listeners = new Map<Cancellation, () => void>();
+  readonly #shares: Canceller[] = [];
 
-  /** Becomes the only listener of `whole`. */
   constructor(whole: Cancellation) {
     this.#whole = whole;
   }
 
-  /** A cancellation for one of the operations. */
+  /** A cancellation for one of the operations; all of them are the only listener of the whole. */
   share(): Cancellation {
-    const [whole, listeners] = [this.#whole, this.#listeners];
-    const notify = (): void => {
-      const all = [...listeners.values()];
-      listeners.clear();
-      for (const listener of all) listener();
-    };
-    const share: Cancellation = {
-      get cancelled() {
-        return whole.cancelled;
-      },
-      onCancel(listener) {
-        if (listener === undefined) listeners.delete(share);
-        else listeners.set(share, listener);
-        whole.onCancel(listeners.size === 0 ? undefined : notify);
-      },
-    };
+    const share = new Canceller(this.#whole.cancelled);
+    this.#shares.push(share);
+    this.#whole.onCancel(() => {
+      for (const one of this.#shares) one.cancel();
+    });
     return share;
   }
 }

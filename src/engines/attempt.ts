@@ -139,7 +139,7 @@ export class RunningAttempt implements EngineWire {
       this.#long = true;
       return inOwnTurn(() => settled(result));
     };
-    const request = this.#replica.call(call, this.#connection, settle, this.#asker());
+    const request = this.#replica.call(call, this.#connection, settle, askerOf(this.#work, this.attempt, this.#calls));
     started = true;
     this.#calls.push(request);
   }
@@ -172,7 +172,7 @@ export class RunningAttempt implements EngineWire {
   }
 
   #broke(error: unknown): void {
-    this.#end({ ...this.#detailed('internal', undefined), thrown: error }, 'internal');
+    this.#end({ ...detailed('internal', undefined, this.#calls), thrown: error }, 'internal');
   }
 
   get replica(): object {
@@ -183,16 +183,6 @@ export class RunningAttempt implements EngineWire {
     return this.#connection === 'reused' ? 1 : 2;
   }
 
-  /**
-   * Of the next call. The first has the request's own id; further ones get their own, so that
-   * answers can be matched.
-   */
-  #asker(): Pick<EngineWork, 'requestId' | 'teamId'> {
-    if (this.#calls.length === 0) return this.#work;
-    const { requestId, teamId } = this.#work;
-    return { requestId: furtherCallId(requestId, this.attempt, this.#calls.length + 1), teamId };
-  }
-
   #expire(): void {
     if (this.#ended !== undefined) return;
     const failure = this.#whatTookSoLong();
@@ -201,18 +191,7 @@ export class RunningAttempt implements EngineWire {
 
   #fail(failure: AttemptFailure, cause?: FailureCause): void {
     if (this.#ended !== undefined) return;
-    this.#end(this.#detailed(failure, cause), failure);
-  }
-
-  /** Adds what the calls observed; adapters only report the kind of failure. */
-  #detailed(failure: AttemptFailure, cause: FailureCause | undefined): UnusableAttempt {
-    if (failure === 'connect') {
-      return { kind: 'unusable', failure, cause: cause ?? this.#calls.find((call) => call.cause !== undefined)?.cause };
-    }
-    if (!FOUND_IN_ANSWER.includes(failure)) return { kind: 'unusable', failure, cause };
-    const answered = this.#calls.filter((call) => call.status !== undefined);
-    const guilty = answered.find((call) => call.status !== OK) ?? answered.at(-1);
-    return { kind: 'unusable', failure, cause, status: guilty?.status, retryAfter: guilty?.retryAfter };
+    this.#end(detailed(failure, cause, this.#calls), failure);
   }
 
   #end(attempt: Attempt, failure: AttemptFailure): void {
@@ -236,6 +215,30 @@ export class RunningAttempt implements EngineWire {
     if (this.#calls.some((call) => call.stage === 'connecting')) return 'connect';
     return this.#calls.some((call) => call.stage === 'waiting') ? 'busy' : 'timeout';
   }
+}
+
+/** Whoever calls are for: their ids and turns. */
+type CallOwner = Pick<EngineWork, 'requestId' | 'teamId'>;
+
+/**
+ * Of the call after these. The first has the request's own id, if there is one; further ones get
+ * their own, so that answers can be matched.
+ */
+export function askerOf(owner: CallOwner, attempt: 1 | 2, calls: readonly PoolRequest[]): CallOwner {
+  if (calls.length === 0 || owner.requestId === '') return owner;
+  const { requestId, teamId } = owner;
+  return { requestId: furtherCallId(requestId, attempt, calls.length + 1), teamId };
+}
+
+/** Adds what the calls observed; adapters only report the kind of failure. */
+export function detailed(failure: AttemptFailure, cause: FailureCause | undefined, calls: readonly PoolRequest[]): UnusableAttempt {
+  if (failure === 'connect') {
+    return { kind: 'unusable', failure, cause: cause ?? calls.find((call) => call.cause !== undefined)?.cause };
+  }
+  if (!FOUND_IN_ANSWER.includes(failure)) return { kind: 'unusable', failure, cause };
+  const answered = calls.filter((call) => call.status !== undefined);
+  const guilty = answered.find((call) => call.status !== OK) ?? answered.at(-1);
+  return { kind: 'unusable', failure, cause, status: guilty?.status, retryAfter: guilty?.retryAfter };
 }
 
 /** An adapter returned what is no attempt: a bug of the adapter. The message is in fixed words. */

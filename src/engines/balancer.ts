@@ -1,6 +1,7 @@
-// The engine as the service sees it: rotates between replicas, and makes the second attempt
-// elsewhere over a new connection.
+// The engines as the service sees them: each rotates between its replicas, and makes the second
+// attempt elsewhere over a new connection.
 import { performance } from 'node:perf_hooks';
+import { Canceller } from '../core/exchange.ts';
 import type { Cancellation } from '../core/exchange.ts';
 import { checkSentence } from '../domain/check-sentence.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
@@ -11,6 +12,8 @@ import type {
   AskedWork,
   Attempt,
   AttemptFailure,
+  Engine,
+  EngineCapabilities,
   EngineProtocol,
   EngineTokens,
   EngineWork,
@@ -18,13 +21,14 @@ import type {
   FileAttempt,
   FileWork,
   GlossaryUpkeep,
+  NamedEngine,
   ReplicaHealth,
   ReplicaPairs,
   ReplicaWire,
   ReplicaTrial,
   TranslatedFile,
 } from '../ports/engine.ts';
-import { askReplica, StandIn } from './ask-replica.ts';
+import { askReplica } from './ask-replica.ts';
 import { RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Batches, NO_FAILURES } from './batch.ts';
@@ -84,7 +88,7 @@ const UPKEEP_MS = 60_000;
 const FILE_MS = 600_000;
 
 /** Throws one clear line if a URL is invalid. Connects to nothing before the first call. */
-export class Balancer implements Attempts {
+export class Balancer implements Attempts, NamedEngine {
   readonly name: string;
   readonly #options: EngineOptions;
   readonly #terms: AttemptTerms;
@@ -97,7 +101,7 @@ export class Balancer implements Attempts {
   /** Pools of removed replicas, until their last attempt ends or `close` ends it. */
   readonly #leaving = new Set<Pool>();
   /** Trials without a caller that are under way. */
-  readonly #trials = new Set<StandIn>();
+  readonly #trials = new Set<Canceller>();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -167,7 +171,7 @@ export class Balancer implements Attempts {
     if (replica === undefined) return;
     const options = { ...NOTHING_CHOSEN, sourceLang, targetLang };
     const work = { requestId: this.#newId(), text: [checkSentence(sourceLang)], options, traceparent: undefined };
-    const trial = new StandIn();
+    const trial = new Canceller();
     this.#trials.add(trial);
     this.#attempt(replica, 'fresh', work, trial, () => this.#trials.delete(trial));
   }
@@ -176,12 +180,11 @@ export class Balancer implements Attempts {
     return this.#options.protocol.storedGlossaries?.takes(glossary, work) ?? true;
   }
 
-  /** The endings of the files that it translates. */
   formats(): readonly string[] {
     return this.#options.protocol.files?.formats(this.#options.options) ?? [];
   }
 
-  /** One attempt, by a protocol with `files`; never rejects. `second`: at another replica. */
+  /** By a protocol with `files`. */
   async translateFile(work: FileWork, { second, signal }: FileAttempt): Promise<TranslatedFile | FailureDetail> {
     const { protocol, options, onFileSent } = this.#options;
     const replica = second ? this.#rotation.afterAnother() : this.#rotation.first();
@@ -218,13 +221,12 @@ export class Balancer implements Attempts {
     for (const replica of before) if (!bases.has(replica.place)) void this.#leave(replica.wire);
   }
 
-  /** Every replica is set aside and not due for a trial; a single one as if it could be. */
+  /** A single replica as if it could be set aside. */
   isFailing(): boolean {
     const nowMs = this.#nowMs();
     return this.#rotation.members.every(({ standing }) => standing.aside && !standing.isDue(nowMs));
   }
 
-  /** Whether each replica has shown within a minute that it detects no languages. */
   cannotDetect(): boolean {
     const nowMs = this.#nowMs();
     return this.#rotation.members.every((replica) => replica.cannotDetect(nowMs));
@@ -293,7 +295,7 @@ export class Balancer implements Attempts {
   async close(): Promise<void> {
     this.#batches?.close();
     // Otherwise the end of their connections would be logged as failures of the engine.
-    for (const trial of this.#trials) trial.leave();
+    for (const trial of this.#trials) trial.cancel();
     for (const wire of this.#wires()) wire.destroy();
   }
 
@@ -331,4 +333,42 @@ export class Balancer implements Attempts {
     await wire.close().catch(() => undefined);
     this.#leaving.delete(wire);
   }
+}
+
+export interface NamedEngineOptions extends EngineOptions {
+  readonly name: string;
+  readonly can: EngineCapabilities;
+}
+
+/** The configured engines: a second attempt goes to the next one that the work names. */
+export class Engines implements Engine {
+  readonly byName: ReadonlyMap<string, Balancer>;
+  readonly #first: Balancer;
+
+  /** At least one. Throws one clear line if a URL is invalid. */
+  constructor(all: readonly NamedEngineOptions[]) {
+    const next = ({ engines }: EngineWork): Balancer | undefined => this.byName.get(engines?.[1] ?? '');
+    const several = (can: EngineCapabilities) => ({ next, fit: can.formality ? undefined : withoutFormality });
+    this.byName = new Map(
+      all.map((options) => [options.name, new Balancer(all.length === 1 ? options : { ...options, ...several(options.can) })]),
+    );
+    this.#first = this.byName.values().next().value!;
+  }
+
+  of(name = ''): Balancer {
+    return this.byName.get(name) ?? this.#first;
+  }
+
+  translate(asked: AskedWork, cancellation: Cancellation): void {
+    this.of(asked.engines?.[0]).translate(asked, cancellation);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.byName.values()].map((one) => one.close()));
+  }
+}
+
+/** Without formality: removes a `prefer_` form that the request's other engine supports. */
+function withoutFormality(work: EngineWork): EngineWork {
+  return work.options.formality === undefined ? work : { ...work, options: { ...work.options, formality: undefined } };
 }

@@ -1,5 +1,6 @@
 // Combines requests of the same kind that arrive at the same moment into one engine call. Each can
 // be cancelled separately; if the shared attempt fails, each makes its own second one.
+import { Canceller } from '../core/exchange.ts';
 import type { Cancellation } from '../core/exchange.ts';
 import { countCharacters } from '../domain/characters.ts';
 import { sharedTrace } from '../domain/request-trace.ts';
@@ -109,9 +110,8 @@ interface Member {
 }
 
 /** Acts as the caller of the shared attempt, which is cancelled once all members have left. */
-class Batch implements Cancellation {
+class Batch extends Canceller {
   readonly key: string;
-  cancelled = false;
   /** Set while it waits for more requests. */
   timer: NodeJS.Timeout | undefined = undefined;
   texts = 0;
@@ -119,9 +119,9 @@ class Batch implements Cancellation {
   #members: Member[] = [];
   /** Remaining members, once the attempt is in flight. */
   #staying = 0;
-  #listener: (() => void) | undefined = undefined;
 
   constructor(key: string) {
+    super();
     this.key = key;
   }
 
@@ -159,10 +159,6 @@ class Batch implements Cancellation {
     for (const member of this.#members) end(member, NEVER_TRIED);
   }
 
-  onCancel(listener: (() => void) | undefined): void {
-    this.#listener = listener;
-  }
-
   #leave(member: Member): void {
     member.hasLeft = true;
     if (this.#staying === 0) {
@@ -173,9 +169,7 @@ class Batch implements Cancellation {
       return;
     }
     member.asked.answered(CANCELLED);
-    if (--this.#staying > 0) return;
-    this.cancelled = true;
-    this.#listener?.();
+    if (--this.#staying === 0) this.cancel();
   }
 }
 

@@ -137,17 +137,21 @@ export interface AskedWork extends EngineWork {
 export interface Engine {
   /** At most two attempts, the second elsewhere if possible. None if the caller has left. */
   translate(asked: AskedWork, cancellation: Cancellation): void;
-  /** With several engines: whether this one has no replica that is healthy or due for a trial. */
-  isFailing(engine: string): boolean;
-  /** Whether each replica of it has shown within a minute that it detects no languages. */
-  cannotDetect(engine: string): boolean;
-  /** Whether it takes this dictionary for possible work. A promise the first time. */
-  takesGlossary(engine: string, glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean>;
-  /** The endings of the files that it translates, in lower case without the dot. */
-  formatsOf(engine: string): readonly string[];
-  /** One attempt; `second` of a work is made at another replica, if there is one. Never rejects. */
-  translateFile(engine: string, work: FileWork, attempt: FileAttempt): Promise<TranslatedFile | FailureDetail>;
+  of(name: string): NamedEngine;
   close(): Promise<void>;
+}
+
+export interface NamedEngine {
+  /** With several engines: whether this one has no replica that is healthy or due for a trial. */
+  isFailing(): boolean;
+  /** Whether each replica of it has shown within a minute that it detects no languages. */
+  cannotDetect(): boolean;
+  /** Whether it takes this dictionary for possible work. A promise the first time. */
+  takesGlossary(glossary: EngineGlossary, work: TranslationOptions): boolean | Promise<boolean>;
+  /** The endings of the files that it translates, in lower case without the dot. */
+  formats(): readonly string[];
+  /** One attempt; `second` of a work is made at another replica, if there is one. Never rejects. */
+  translateFile(work: FileWork, attempt: FileAttempt): Promise<TranslatedFile | FailureDetail>;
 }
 
 /** The pairs that a replica reported, or why it did not. */

@@ -12,7 +12,7 @@ import type { AttemptFailure, Engine, FailureDetail, TranslatedFile } from '../p
 import type { PassedFile } from './document-work.ts';
 
 interface FilePassingOptions {
-  readonly engine: Pick<Engine, 'formatsOf' | 'translateFile'>;
+  readonly engine: Pick<Engine, 'of'>;
   readonly offers: CurrentOffers;
   readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
   /** Whether an engine has used up its characters; `undefined` if none is limited. */
@@ -42,7 +42,7 @@ function ableEngines({ fileName, glossaryId, ...order }: FileOrder, plan: string
   const route = routeFor(offers.current.of(plan), chosen, glossaryId !== undefined);
   const ending = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
   const names = typeof route === 'object' ? route.names : [];
-  return names.map((name) => ({ name, takes: glossaryId === undefined && engine.formatsOf(name).includes(ending) }));
+  return names.map((name) => ({ name, takes: glossaryId === undefined && engine.of(name).formats().includes(ending) }));
 }
 
 /** Whether an engine of the plan takes a file that only engines can read. */
@@ -71,7 +71,7 @@ export async function passFile(
   for (const [index, one] of [first, second!].entries()) {
     if (!one.takes) return undefined;
     const attempt = { second: index === 1 && one === first, signal: released };
-    const translated = await options.engine.translateFile(one.name, work, attempt);
+    const translated = await options.engine.of(one.name).translateFile(work, attempt);
     if (!('failure' in translated) && isValid(fileName, bytes, translated.bytes, options)) return translated;
     const detail: FailureDetail = 'failure' in translated ? translated : { failure: 'wrong_shape' };
     failures.push(detail);

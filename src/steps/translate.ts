@@ -85,7 +85,7 @@ function judged(x: Exchange, value: unknown, offer: EngineOffer): Charge {
 
 /** What translating needs of the gateway. */
 export interface TranslateOptions {
-  readonly engine: Omit<Engine, 'formatsOf' | 'translateFile' | 'close'>;
+  readonly engine: Omit<Engine, 'close'>;
   /** Whether an engine has used up its characters; `undefined` if none is limited. */
   readonly isSpent?: ((engine: string) => boolean) | undefined;
   readonly glossaries: GlossaryCache;
@@ -234,7 +234,7 @@ function prepared(x: Exchange, order: WorkOrder, by: TranslateOptions): MaybeWor
     if ('problem' in glossary) return glossary;
     // A promise only if one of the engines has not seen the dictionary before.
     const names = engines ?? ONE_ENGINE;
-    const takes = names.map((name) => by.engine.takesGlossary(name, glossary, options));
+    const takes = names.map((name) => by.engine.of(name).takesGlossary(glossary, options));
     const known = takes.some((one) => one instanceof Promise) ? Promise.all(takes.map(async (one) => one)) : (takes as readonly boolean[]);
     return andThen(known, (found) => {
       if (!found.some(Boolean)) return GLOSSARY_NOT_TAKEN;
@@ -246,7 +246,7 @@ function prepared(x: Exchange, order: WorkOrder, by: TranslateOptions): MaybeWor
 
 /** Those that are not known to detect no languages; all of them if none is left. */
 function detecting(names: readonly string[], { engine }: TranslateOptions): readonly string[] {
-  const able = names.some((name) => engine.cannotDetect(name)) ? names.filter((name) => !engine.cannotDetect(name)) : names;
+  const able = names.some((name) => engine.of(name).cannotDetect()) ? names.filter((name) => !engine.of(name).cannotDetect()) : names;
   return able.length === 0 ? names : able;
 }
 
@@ -267,7 +267,7 @@ function staged(
   const work: Work = { x, order, by, options, engines: left, passed: undefined };
   if (stages.length === 0) return work;
   const names = left ?? ONE_ENGINE;
-  const expected = names[names.length > 1 && engine.isFailing(names[0]!) ? 1 : 0]!;
+  const expected = names[names.length > 1 && engine.of(names[0]!).isFailing() ? 1 : 0]!;
   const texts = { x, teamId: x.get(keyOwnerSlot)?.teamId, text: order.text, options, engines: names, expected };
   return andThen(passStages({ ...texts, detectionOnly: order.detectionOnly === true }, stages), (passed) =>
     'problem' in passed ? passed : { ...work, passed },
@@ -300,7 +300,7 @@ function openTexts({ order, passed }: Work): readonly string[] {
 /** No engine could do it, because none detects languages: known from other requests. */
 function unserved(work: Work): Refusal | undefined {
   if (work.options.sourceLang !== undefined) return undefined;
-  return (work.engines ?? ONE_ENGINE).every((name) => work.by.engine.cannotDetect(name)) ? languageNeeded(work) : undefined;
+  return (work.engines ?? ONE_ENGINE).every((name) => work.by.engine.of(name).cannotDetect()) ? languageNeeded(work) : undefined;
 }
 
 function languageNeeded({ order }: Work): Refusal {
@@ -371,6 +371,6 @@ function failed(work: Work, failures: readonly AttemptFailure[]): Refusal {
   const { engine } = work.by;
   // Every attempt failed for that reason, and there is no further engine that may detect.
   const others = (work.engines ?? ONE_ENGINE).slice(ATTEMPTS);
-  if (areAll('no_detection') && others.every((name) => engine.cannotDetect(name))) return languageNeeded(work);
+  if (areAll('no_detection') && others.every((name) => engine.of(name).cannotDetect())) return languageNeeded(work);
   return areAll('glossary_refused') ? GLOSSARY_NOT_TAKEN : ENGINE_UNAVAILABLE;
 }

@@ -2,7 +2,7 @@
 import { isSecret } from '../domain/option-schema.ts';
 import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
-import { StandIn } from '../engines/ask-replica.ts';
+import { Canceller } from '../core/exchange.ts';
 import { Balancer } from '../engines/balancer.ts';
 import type { EngineProtocol, EngineResult, EngineWork } from '../ports/engine.ts';
 import { startScriptedEngine } from './scripted-engine.ts';
@@ -45,7 +45,7 @@ export class Bench {
     replicas: readonly ScriptedEngine[],
     work: EngineWork,
     timeoutMs = TIMEOUT_MS,
-    caller = new StandIn(),
+    caller = new Canceller(),
   ): Promise<EngineResult> {
     const engine = this.engine(replicas, timeoutMs);
     try {

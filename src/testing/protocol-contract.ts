@@ -1,7 +1,7 @@
 // The guarantees of every engine protocol, as cases for any test runner: run them against your own protocol.
 import { collector } from './cases.ts';
 import type { AddCase, ContractCase } from './cases.ts';
-import { StandIn } from '../engines/ask-replica.ts';
+import { Canceller } from '../core/exchange.ts';
 import { Bench, TRACEPARENT, workOf } from './protocol-bench.ts';
 import type { ProtocolSubject } from './protocol-bench.ts';
 import { expect } from './expect.ts';
@@ -210,10 +210,10 @@ function conduct(it: AddCase, bench: Bench): void {
   it('a disconnecting caller ends the call, and there is no second attempt', async () => {
     const replicas = await bench.replicas();
     for (const replica of replicas) replica.always('hang');
-    const caller = new StandIn();
+    const caller = new Canceller();
     const result = bench.translate(replicas, workOf(['Hello']), undefined, caller);
     await replicas[0].until(() => replicas[0].requests.length > 0);
-    caller.leave();
+    caller.cancel();
     expect(await result).toEqual({ kind: 'unavailable', failures: ['cancelled'] });
     await replicas[0].until(() => replicas[0].requests.every(({ aborted }) => aborted));
     expect(replicas[1].requests).toHaveLength(0);
@@ -221,8 +221,8 @@ function conduct(it: AddCase, bench: Bench): void {
 
   it('a caller that has already disconnected costs the engine nothing', async () => {
     const replicas = await bench.replicas();
-    const caller = new StandIn();
-    caller.leave();
+    const caller = new Canceller();
+    caller.cancel();
     expect(await bench.translate(replicas, workOf(['Hello']), undefined, caller)).toEqual({ kind: 'unavailable', failures: [] });
     for (const replica of replicas) expect(replica.requests).toHaveLength(0);
   });

@@ -109,9 +109,12 @@ const FAILURES = ['connect', 'reset', 'timeout', 'status', 'wrong_shape'] as con
 /** Only a balancer would read it. */
 const REPLICA = {} as Replica;
 
+const noFile = async () => ({ failure: 'internal' }) as const;
+
 function simulatedEngine(world: World): TranslateOptions['engine'] {
   const attempts = simulatedAttempts(world);
-  const rest = { isFailing: () => false, cannotDetect: () => false, takesGlossary: () => true };
+  const one = { isFailing: () => false, cannotDetect: () => false, takesGlossary: () => true, formats: () => [], translateFile: noFile };
+  const rest = { of: () => one };
   const { batchWaitMs: waitMs } = world.scenario;
   if (waitMs === undefined) return { ...rest, translate: (asked, cancellation) => attempts.alone(asked, cancellation) };
   const batches = new Batches(attempts, { texts_max: TEXTS_MAX, characters_max: CHARACTERS_MAX, wait_ms: waitMs }, (requests) => {

@@ -1,27 +1,9 @@
 // Several pieces of work for one request: a caller who leaves cancels each that is still running, once.
 import { expect, test } from 'vitest';
-import type { Cancellation } from '../../../src/core/exchange.ts';
-import { SharedCancellation } from '../../../src/core/exchange.ts';
-
-/** Like an exchange: one listener, which runs at most once. */
-class Whole implements Cancellation {
-  cancelled = false;
-  listener: (() => void) | undefined = undefined;
-
-  onCancel(listener: (() => void) | undefined): void {
-    this.listener = listener;
-  }
-
-  cancel(): void {
-    this.cancelled = true;
-    const { listener } = this;
-    this.listener = undefined;
-    listener?.();
-  }
-}
+import { Canceller, SharedCancellation } from '../../../src/core/exchange.ts';
 
 test('each share is notified, except those that have removed their listener', () => {
-  const whole = new Whole();
+  const whole = new Canceller();
   const shared = new SharedCancellation(whole);
   const [first, second, third] = [shared.share(), shared.share(), shared.share()];
   const told: string[] = [];
@@ -35,7 +17,7 @@ test('each share is notified, except those that have removed their listener', ()
 });
 
 test('a share that listens again has one listener, and may remove it when it is notified', () => {
-  const whole = new Whole();
+  const whole = new Canceller();
   const share = new SharedCancellation(whole).share();
   const told: string[] = [];
   share.onCancel(() => told.push('earlier'));
@@ -46,16 +28,4 @@ test('a share that listens again has one listener, and may remove it when it is 
   whole.cancel();
   whole.cancel();
   expect(told).toEqual(['later']);
-});
-
-test('the whole has no listener when no share has one', () => {
-  const whole = new Whole();
-  const shared = new SharedCancellation(whole);
-  const [first, second] = [shared.share(), shared.share()];
-  first.onCancel(() => undefined);
-  second.onCancel(() => undefined);
-  first.onCancel(undefined);
-  expect(whole.listener).toBeDefined();
-  second.onCancel(undefined);
-  expect(whole.listener).toBeUndefined();
 });

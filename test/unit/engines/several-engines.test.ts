@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { countCharacters } from '../../../src/domain/characters.ts';
 import type { BatchLimits } from '../../../src/engines/batch.ts';
-import { openEngines } from '../../../src/engines/open-engine.ts';
-import type { NamedEngineOptions } from '../../../src/engines/open-engine.ts';
+import { Engines } from '../../../src/engines/balancer.ts';
+import type { NamedEngineOptions } from '../../../src/engines/balancer.ts';
 import { NOTHING_CHOSEN } from '../../../src/domain/translation-options.ts';
 import type { Attempt, EngineCapabilities, EngineProtocol, EngineResult, EngineWork, Translation } from '../../../src/ports/engine.ts';
 import { nativeProtocol } from '../../../src/engines/protocols/native-protocol.ts';
@@ -150,7 +150,7 @@ describe('equal requests with different engines after the first', () => {
 
   /** Sends the three in one tick. */
   async function ask(adapters: Readonly<Record<Name, PlannedAdapter>>, batched: readonly Name[]): Promise<readonly EngineResult[]> {
-    const { engine } = openEngines(NAMES.map((name) => engineOf(name, adapters[name], batched.includes(name) ? { batch: BATCH } : {})));
+    const engine = new Engines(NAMES.map((name) => engineOf(name, adapters[name], batched.includes(name) ? { batch: BATCH } : {})));
     const results = await Promise.all(LISTS.map((engines, i) => asked(engine, { ...work({ text: [NAMED[i]!] }), engines }, new Caller())));
     await engine.close();
     return results;
@@ -179,7 +179,7 @@ describe('equal requests with different engines after the first', () => {
 
 test('make second attempts alone even at a next engine with batches, so that none fails because of another’s text', async () => {
   const [first, second] = [new PlannedAdapter(['status']), new PlannedAdapter([])];
-  const { engine } = openEngines([engineOf('a', first, { batch: BATCH }), engineOf('b', second, { batch: BATCH })]);
+  const engine = new Engines([engineOf('a', first, { batch: BATCH }), engineOf('b', second, { batch: BATCH })]);
   const results = await Promise.all(
     ['0.0 x', '1.0 poison', '2.0 y'].map((text) => asked(engine, { ...work({ text: [text] }), engines: ['a', 'b'] })),
   );
@@ -192,13 +192,13 @@ test('make second attempts alone even at a next engine with batches, so that non
 async function behindOneThatIsDown(urls: readonly string[], more: Partial<NamedEngineOptions> = {}) {
   const down = await opened.scripted();
   down.always(status(500));
-  const { engine, byName } = openEngines([
+  const engine = new Engines([
     { ...WIRE, name: 'a', urls: [down.url] },
     { ...WIRE, name: 'b', urls, ...more },
   ]);
   opened.add(engine);
   const ask = (parts: WorkParts = {}) => asked(engine, { ...work(parts), engines: ['a', 'b'] });
-  return { down, engine, ask, health: () => byName.get('b')!.health() };
+  return { down, engine, ask, health: () => engine.byName.get('b')!.health() };
 }
 
 describe('an engine that is used only after another has failed', () => {
@@ -283,12 +283,12 @@ describe('an engine with another behind it', () => {
   ])('is failing from the time at which %s would be set aside until its trial', async (_what, count) => {
     let nowMs = 0;
     const replicas = await Promise.all(Array.from({ length: count }, () => opened.scripted()));
-    const { engine, byName } = openEngines([
+    const engine = new Engines([
       { ...WIRE, name: 'a', urls: replicas.map(({ url }) => url), nowMs: () => nowMs },
       { ...WIRE, name: 'b', urls: [(await opened.scripted()).url] },
     ]);
     opened.add(engine);
-    const isFailing = (): boolean => engine.isFailing('a');
+    const isFailing = (): boolean => engine.of('a').isFailing();
     const ask = () => asked(engine, { ...work(), engines: ['a', 'b'] });
     for (const replica of replicas) replica.always(status(500));
     // The third failure of each in a row.
@@ -296,8 +296,8 @@ describe('an engine with another behind it', () => {
       expect(isFailing()).toBe(false);
       expect(await ask()).toMatchObject({ kind: 'usable', engine: 'b', failures: ['status'] });
     }
-    expect([isFailing(), engine.isFailing('b')]).toEqual([true, false]);
-    const asides = byName.get('a')!.health();
+    expect([isFailing(), engine.of('b').isFailing()]).toEqual([true, false]);
+    const asides = engine.byName.get('a')!.health();
     expect(asides.map(({ asideMs }) => asideMs)).toEqual(count === 1 ? [undefined] : [1000, 1000]);
     nowMs = 999;
     expect(isFailing()).toBe(true);
@@ -328,28 +328,28 @@ test('a replica whose engine gets or loses others by a reload is not set aside t
     setAside: () => void shown.push(`aside ${url}`),
     back: () => void shown.push(`back ${url}`),
   });
-  const { engine, byName } = openEngines([
+  const engine = new Engines([
     { ...WIRE, name: 'a', urls: [one.url], watch },
     { ...WIRE, name: 'b', urls: [other.url] },
   ]);
   opened.add(engine);
-  const a = byName.get('a')!;
+  const a = engine.byName.get('a')!;
   one.always(status(503));
   await asked(engine, { ...work(), engines: ['a', 'b'] });
-  expect([engine.isFailing('a'), shown]).toEqual([true, []]);
+  expect([engine.of('a').isFailing(), shown]).toEqual([true, []]);
   a.setUrls([one.url, other.url]);
   const asides = (): unknown[] => a.health().map(({ asideMs }) => asideMs !== undefined);
-  expect([engine.isFailing('a'), asides(), shown]).toEqual([false, [false, false], []]);
+  expect([engine.of('a').isFailing(), asides(), shown]).toEqual([false, [false, false], []]);
   await asked(engine, { ...work(), engines: ['a', 'b'] });
   expect([asides(), shown]).toEqual([[true, false], [`aside ${one.url}`]]);
   a.setUrls([one.url]);
-  expect([engine.isFailing('a'), asides(), shown]).toEqual([false, [false], [`aside ${one.url}`, `back ${one.url}`]]);
+  expect([engine.of('a').isFailing(), asides(), shown]).toEqual([false, [false], [`aside ${one.url}`, `back ${one.url}`]]);
 });
 
 describe('each of several engines has its own', () => {
   test('capabilities: a preferred formality is sent only to those that support it', async () => {
     const [plain, polite] = [await opened.scripted(), await opened.scripted()];
-    const { engine } = openEngines([
+    const engine = new Engines([
       { ...WIRE, name: 'plain', can: { ...CAN, formality: false }, urls: [plain.url] },
       { ...WIRE, name: 'polite', urls: [polite.url] },
     ]);
@@ -376,7 +376,7 @@ describe('for random requests, engines, lists and faults', () => {
     await fc.assert(
       fc.asyncProperty(settings, async ({ drawn: { requests, limits }, planned, batches, lists }) => {
         const adapters = planned.map((faultsOfOne) => new PlannedAdapter(faultsOfOne));
-        const { engine } = openEngines(
+        const engine = new Engines(
           NAMES.map((name, i) => engineOf(name, adapters[i]!, { batch: batches[i] === true ? limits : undefined })),
         );
         const results = await Promise.all(
