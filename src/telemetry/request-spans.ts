@@ -25,10 +25,14 @@ interface RequestSpansOptions {
 /** Those of the semantic conventions; any other is a caller's own word. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY']);
 const SAMPLED = 1;
+/** A clock that has moved by more was set; less is the time between two readings. */
+const CLOCK_SET_MS = 10;
 
 export class RequestSpans implements RequestTracer {
   readonly #options: RequestSpansOptions;
   readonly #random: () => number;
+  /** To the time of day; the same for all requests, so that their spans can be compared. */
+  #offsetMs = 0;
 
   constructor(options: RequestSpansOptions) {
     this.#options = options;
@@ -40,17 +44,24 @@ export class RequestSpans implements RequestTracer {
     const value = request.head.headers['traceparent'];
     if (followCallers && value !== undefined) {
       const caller = callerSpanOf(value);
-      if (caller !== undefined) return isSampled(caller) ? new RequestSpan(request, caller, this.#options) : undefined;
+      if (caller !== undefined) return isSampled(caller) ? this.#trace(request, caller) : undefined;
     }
     // Not by the trace id, which a caller chooses.
-    return this.#random() < sample ? new RequestSpan(request, callerSpanOf(value), this.#options) : undefined;
+    return this.#random() < sample ? this.#trace(request, callerSpanOf(value)) : undefined;
+  }
+
+  #trace(request: BegunRequest, caller: CallerSpan | undefined): OpenTrace {
+    const { now, nowMs } = this.#options;
+    const offsetMs = nowMs() - now();
+    if (Math.abs(offsetMs - this.#offsetMs) > CLOCK_SET_MS) this.#offsetMs = offsetMs;
+    return new RequestSpan(request, caller, this.#options, this.#offsetMs);
   }
 }
 
 class RequestSpan implements OpenTrace {
   readonly traceId: string;
   readonly #options: RequestSpansOptions;
-  /** To the time of day: the same for a request's spans, even if the clock is set meanwhile. */
+  /** The same for a request's spans, even if the clock is set meanwhile. */
   readonly #offsetMs: number;
   readonly #span: Span;
   readonly #method: string;
@@ -58,10 +69,10 @@ class RequestSpan implements OpenTrace {
   /** The flags of a `traceparent`. */
   readonly #flags: string;
 
-  constructor({ id, head, startedAtMs }: BegunRequest, caller: CallerSpan | undefined, options: RequestSpansOptions) {
-    const { api, tracer, now, nowMs } = options;
+  constructor({ id, head, startedAtMs }: BegunRequest, caller: CallerSpan | undefined, options: RequestSpansOptions, offsetMs: number) {
+    const { api, tracer } = options;
     this.#options = options;
-    this.#offsetMs = nowMs() - now();
+    this.#offsetMs = offsetMs;
     this.#flags = `0${(caller?.flags ?? 0) | SAMPLED}`;
     this.#method = METHODS.has(head.method) ? head.method : '_OTHER';
     const parent = caller && { traceId: caller.traceId, spanId: caller.spanId, traceFlags: SAMPLED, isRemote: true };
