@@ -30,15 +30,10 @@ test('its tables are current: `npm run task -- manual` would change nothing', ()
   for (const [name, text] of Object.entries(pages)) expect(text).toBe(manualPage(name.slice(0, -'.md'.length)));
 });
 
-test('its version table has the data formats that this version reads and writes', () => {
-  const rows = new Map(
-    [...manualSection('keeping-data', 'Upgrade').matchAll(/^\| (\w+) \| ([^|]+) \| ([^|]*)\|/gm)].map(([, name, ...cells]) => [
-      name,
-      cells,
-    ]),
-  );
-  expect(rows.get('SQLite')![0]).toBe(`schema ${SCHEMA}`);
-  expect(rows.get('Redis')).toEqual([`layout ${LAYOUT_VERSION}`, `the key \`${LAYOUT_KEY}\` `]);
+test('it names the data formats that this version reads and writes', () => {
+  const text = manualSection('keeping-data', 'Upgrade');
+  expect(text).toContain(`schema ${SCHEMA} in SQLite`);
+  expect(text).toContain(`layout ${LAYOUT_VERSION} in Redis (the key \`${LAYOUT_KEY}\`)`);
 });
 
 test('lingate.yaml names every protocol', () => {
