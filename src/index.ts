@@ -32,7 +32,7 @@ export type { Body, Cancellation, Exchange, RequestHead, Slot } from './core/exc
 export { LONG_BODY_BYTES } from './core/exchange.ts';
 export type { Lenience } from './core/route.ts';
 export type { Scope } from './domain/scopes.ts';
-export type { BodyStep, CallerStep, HeadStep, Step } from './core/step.ts';
+export type { BodyStep, CallerStep, HeadStep, Step } from './core/pipeline.ts';
 export type { StepPlacement } from './core/route.ts';
 export type * from './ports/document-services.ts';
 export type { DocumentState } from './ports/documents.ts';
@@ -170,7 +170,7 @@ export { movedCredit, spentIn } from './domain/period.ts';
 export type { PeriodCredit } from './domain/period.ts';
 export { isInSpan } from './domain/period.ts';
 export type { PeriodSpan } from './domain/period.ts';
-export { RATE_WINDOW_MS } from './domain/reservation.ts';
+export { RATE_WINDOW_MS } from './domain/admission.ts';
 export type { Clock } from './ports/clock.ts';
 export type {
   ChargeRow,

@@ -8,7 +8,7 @@ import type { OpenApiOptions } from '../docs/openapi-document.ts';
 import type { PluginApis } from '../ports/plugin-route.ts';
 import type { Reply, ValidatedReply } from '../core/outcome.ts';
 import { IF_NONE_MATCH, unlessKnown, validated } from '../core/outcome.ts';
-import type { HeadStep } from '../core/step.ts';
+import type { HeadStep } from '../core/pipeline.ts';
 import { documentPages } from '../ops/ops-pages.ts';
 import { securityFields } from '../ops/ops-listener.ts';
 import type { Documented } from './route-rows.ts';

@@ -3,7 +3,7 @@ import { longestTimeoutMs, SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoute, routeName, specOf } from '../core/route.ts';
 import type { RouteSpec } from '../core/route.ts';
-import type { Step } from '../core/step.ts';
+import type { Step } from '../core/pipeline.ts';
 import { credentialReader } from '../domain/api-key.ts';
 import { chargeSlot, judgeAgainSlot } from '../domain/slots.ts';
 import { anyOf } from '../domain/translation-options.ts';

@@ -10,7 +10,7 @@ import type { RouteRow } from '../core/route.ts';
 import { documentPaths } from '../docs/openapi-document.ts';
 import type { LoadedRoute, PluginApis } from '../ports/plugin-route.ts';
 import { documentRow, ROWS_OF_DOCUMENTS, forwardRow, ROUTES } from '../routes.ts';
-import type { Step } from '../core/step.ts';
+import type { Step } from '../core/pipeline.ts';
 import { isScope, SCOPES } from '../domain/scopes.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 

@@ -7,7 +7,7 @@ import { basename, extname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { TSchema } from 'typebox';
 import { reserveSlot } from '../core/exchange.ts';
-import type { Step } from '../core/step.ts';
+import type { Step } from '../core/pipeline.ts';
 import { otherSchemeOf } from '../domain/store-url.ts';
 import type { TextStage } from '../domain/text-stages.ts';
 import type { Log } from '../ports/log.ts';

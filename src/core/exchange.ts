@@ -114,6 +114,11 @@ export interface Slot<T> {
 /** What a step that returned `LATER` makes of the value; its result counts as that of `run`. */
 export type Conclude<T> = (x: Exchange, value: T) => StepResult | Promise<StepResult>;
 
+/** For `Exchange.resume` with a thrown error: a bug, which becomes `internal_error`. */
+export function throwOn(_x: Exchange, error: unknown): never {
+  throw error;
+}
+
 const slotNames: string[] = [];
 /** The slots of a new exchange: copying this array is much cheaper than filling a new one. */
 const emptySlots: undefined[] = [];

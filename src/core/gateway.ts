@@ -10,7 +10,7 @@ import type { ProblemForm } from './problem.ts';
 import { compileRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { Router } from './router.ts';
-import type { Step } from './step.ts';
+import type { Step } from './pipeline.ts';
 import { isTooSlow, SLOW_MS, surplus, UNFINISHED_MS } from './unfinished-bodies.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 

@@ -1,7 +1,7 @@
 // A route: a method, a path and the fixed array of steps that handles it; plugins' steps are placed
 // after the step that each names, in every chain that has it.
 import type { ProblemForm } from './problem.ts';
-import type { CallerStep, Step } from './step.ts';
+import type { CallerStep, Step } from './pipeline.ts';
 
 /**
  * Which differences of a path do not matter: `slashes`, repeated ones and those at the end;

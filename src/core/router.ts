@@ -1,6 +1,6 @@
 // Finds the route for a method and a raw path; unmatched requests have a chain of their own. Also
 // tells which paths every server reads alike: only these may be forwarded unchanged.
-import type { HeadStep, Step } from './step.ts';
+import type { HeadStep, Step } from './pipeline.ts';
 import { refuse } from './problem.ts';
 import { compileRoute } from './route.ts';
 import type { Lenience, Route, RouteSpec } from './route.ts';

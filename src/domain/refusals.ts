@@ -6,7 +6,7 @@ import type { LimitOwner } from './key-limits.ts';
 import { limitKind, windowSeconds } from './window-limits.ts';
 import type { LimitKind, WindowNumber } from './window-limits.ts';
 import type { Languages } from './languages.ts';
-import { RATE_WINDOW_MS } from './reservation.ts';
+import { RATE_WINDOW_MS } from './admission.ts';
 import { CLOSED, missingScopes } from './scopes.ts';
 import { requestStatsSlot } from './slots.ts';
 import type { StoreUnavailable } from './store-unavailable.ts';

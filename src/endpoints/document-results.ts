@@ -6,7 +6,7 @@ import { json } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { pacedReply } from '../core/turns.ts';
-import type { BodyStep } from '../core/step.ts';
+import type { BodyStep } from '../core/pipeline.ts';
 import { READ_SECONDS, TransferPace } from '../core/unfinished-bodies.ts';
 import { OVERLOADED, STORE_UNAVAILABLE } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';

@@ -4,7 +4,7 @@ import type { Exchange } from '../core/exchange.ts';
 import { json } from '../core/outcome.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import type { BodyStep } from '../core/step.ts';
+import type { BodyStep } from '../core/pipeline.ts';
 import { chargeSlot, refusedCharge, clientAddressSlot, keyOwnerSlot, planSlot, requestTagSlot } from '../domain/slots.ts';
 import { offerFor } from '../domain/engine-offer.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';

@@ -7,7 +7,7 @@ import { json, JSON_TYPE } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import { pacedReply } from '../core/turns.ts';
-import type { BodyStep } from '../core/step.ts';
+import type { BodyStep } from '../core/pipeline.ts';
 import { chargeSlot, refusedCharge, keyOwnerSlot } from '../domain/slots.ts';
 import { isLarge, wholeObject, wholeObjectBytes } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';

@@ -4,7 +4,7 @@
 import { json } from '../core/outcome.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import type { HeadStep, BodyStep } from '../core/step.ts';
+import type { HeadStep, BodyStep } from '../core/pipeline.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Languages } from '../domain/languages.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';

@@ -4,7 +4,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { HeaderList, Outcome, Refusal } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
 import type { PlainCode, ProblemCode } from '../core/problem.ts';
-import type { BodyStep, Step } from '../core/step.ts';
+import type { BodyStep, Step } from '../core/pipeline.ts';
 import { chargeSlot, refusedCharge, noteFailure, requestStatsSlot, traceSlot } from '../domain/slots.ts';
 import type { Charge } from '../domain/slots.ts';
 import type { PassTraceparent } from '../domain/request-trace.ts';

@@ -1,6 +1,6 @@
 // The requests of a subject's last second, as counts by millisecond: exact at every instant for any rate, with at most 1,000
 // entries. Their form is that in which a store writes them, which it does with every admission.
-import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import { RATE_WINDOW_MS } from '../domain/admission.ts';
 
 /** How many were taken in a millisecond. */
 interface Taken {

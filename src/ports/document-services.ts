@@ -1,7 +1,7 @@
 // For plugins whose APIs translate documents: uploads, states, downloads, links.
 import type { Exchange } from '../core/exchange.ts';
 import type { Outcome, Refusal } from '../core/outcome.ts';
-import type { BodyStep } from '../core/step.ts';
+import type { BodyStep } from '../core/pipeline.ts';
 import type { UploadForm } from '../domain/form-body.ts';
 import type { DocumentRecord } from './documents.ts';
 

@@ -238,20 +238,7 @@ export interface CallerCheck {
 export type CheckedCaller = CallerRefusal | { readonly kind: 'admitted'; readonly reservation: undefined } | StoreUnavailable;
 
 /** Reasons to reject a caller before it takes a slot. */
-export type CallerRefusal = Extract<
-  Admission,
-  {
-    readonly kind:
-      | 'key_unknown'
-      | 'key_revoked'
-      | 'address_required'
-      | 'address_refused'
-      | 'scope_required'
-      | 'scope_missing'
-      | 'tag_disabled'
-      | 'rate_limited';
-  }
->;
+export type CallerRefusal = Exclude<Admission, Placed | StoreUnavailable>;
 
 /**
  * Callbacks for the result of an operation: exactly one is called, once, never before the operation has returned. They must not

@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Slot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { StepPlacement } from '../core/route.ts';
-import type { Step } from '../core/step.ts';
+import type { Step } from '../core/pipeline.ts';
 import type { TextAnswer, TextChange } from '../domain/text-stages.ts';
 import type { Clock } from './clock.ts';
 import type { EngineProtocol } from './engine.ts';

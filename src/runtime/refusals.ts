@@ -1,7 +1,7 @@
 // What a flood must not cost the store: rate windows that are known to be full, counts of refusals
 // that are reported once a second, and unknown keys that are no longer looked up.
 import { LRUCache } from 'lru-cache';
-import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import { RATE_WINDOW_MS } from '../domain/admission.ts';
 import type { FullWindows, RefusedCaller, UnknownKeyLimit } from '../ports/key-directory.ts';
 import type { RateLimited } from '../ports/ledger.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';

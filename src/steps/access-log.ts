@@ -3,7 +3,7 @@
 import { reserveSlot } from '../core/exchange.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Problem } from '../core/problem.ts';
-import type { HeadStep } from '../core/step.ts';
+import type { HeadStep } from '../core/pipeline.ts';
 import type { ClientAddressReader } from '../domain/client-address.ts';
 import { clientAddressSlot, keyOwnerSlot, requestStatsSlot, traceSlot } from '../domain/slots.ts';
 import type { AccessEntry, AccessLog } from '../ports/access-entry.ts';

@@ -5,7 +5,7 @@ import type { Exchange } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import type { BodyStep } from '../core/step.ts';
+import type { BodyStep } from '../core/pipeline.ts';
 import {
   chargeSlot,
   judgeAgainSlot,
@@ -19,14 +19,13 @@ import {
   traceSlot,
 } from '../domain/slots.ts';
 import type { Charge } from '../domain/slots.ts';
-import { PLACED_KINDS } from '../domain/admission-kinds.ts';
+import { PLACED_KINDS } from '../domain/admission.ts';
 import type { CurrentOffers } from '../domain/engine-offer.ts';
 import { rfc3339 } from '../domain/period.ts';
 import { GLOSSARY_MISMATCH, NO_SUCH_GLOSSARY, rateLimitHeaders, STORE_UNAVAILABLE, tooManyRequests } from '../domain/refusals.ts';
 import { TAG_HEADER } from '../domain/request-tag.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import { quotaKind } from '../domain/window-limits.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Admission, AdmissionRequest, Admitted, Ledger, Placed, QuotaExceeded, Reservation, Settlements } from '../ports/ledger.ts';
 import { callerRefusal, needsMore, questionAbout, readRequired, sentTag, timed, whenAnswered } from './caller.ts';
 import type { CallerQuestion, CallerQuestionOptions } from './caller.ts';
@@ -135,7 +134,8 @@ function conclude(x: Exchange, admission: Admission, asked: PendingAdmission, op
   if (admission.kind === 'admitted') keep(x, admission, question.tag);
   const again = question.reportPlan === undefined ? undefined : judgedAgain(x, charge, admission);
   if (again !== undefined) return again;
-  return admission.kind === 'admitted' ? (charge?.refusal ?? tagRefusal) : refusalOf(x, admission, asked, options);
+  if (admission.kind === 'admitted') return charge?.refusal ?? tagRefusal;
+  return isPlaced(admission) ? refusalOf(x, admission, charge) : callerRefusal(x, admission, question, options);
 }
 
 function keep(x: Exchange, { reservation, dictionaryId }: Admitted, tag: RequestTag | undefined): void {
@@ -149,12 +149,11 @@ function keep(x: Exchange, { reservation, dictionaryId }: Admitted, tag: Request
   if (dictionaryId !== undefined) x.set(dictionaryIdSlot, dictionaryId);
 }
 
-function refusalOf(
-  x: Exchange,
-  admission: Exclude<Admission, Admitted | StoreUnavailable>,
-  { question, charge }: PendingAdmission,
-  options: AdmitOptions,
-): Refusal {
+function isPlaced(admission: Admission): admission is Placed {
+  return Object.hasOwn(PLACED_KINDS, admission.kind);
+}
+
+function refusalOf(x: Exchange, admission: Exclude<Placed, Admitted>, charge: Charge | undefined): Refusal {
   switch (admission.kind) {
     case 'text_too_long':
       return textTooLong(admission.maxCharacters, charge?.characters ?? 0);
@@ -172,15 +171,6 @@ function refusalOf(
         required_minor: admission.requiredMinor,
         currency: admission.currency,
       });
-    case 'key_unknown':
-    case 'key_revoked':
-    case 'address_required':
-    case 'address_refused':
-    case 'scope_required':
-    case 'scope_missing':
-    case 'tag_disabled':
-    case 'rate_limited':
-      return callerRefusal(x, admission, question, options);
   }
 }
 
@@ -195,8 +185,8 @@ function judgedAgain(x: Exchange, charge: Charge | undefined, admission: Admissi
   const again = x.get(judgeAgainSlot);
   // It may hold the body, which a slow engine must not keep alive.
   x.set(judgeAgainSlot, undefined);
-  if (!Object.hasOwn(PLACED_KINDS, admission.kind)) return undefined;
-  x.set(planSlot, (admission as Placed).plan ?? '');
+  if (!isPlaced(admission)) return undefined;
+  x.set(planSlot, admission.plan ?? '');
   // The length is one of the rules for `text`, which come first.
   return admission.kind === 'text_too_long' || again?.refusal !== charge?.refusal ? undefined : again?.judge();
 }

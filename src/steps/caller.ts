@@ -2,13 +2,12 @@
 // `authenticate` looks the owner up and, before a long body is read, has key and rate checked. And
 // what that check has in common with the admission: what the ledger is sent of a caller, when it is
 // asked again with more, and how a caller is refused.
-import { reserveSlot } from '../core/exchange.ts';
+import { reserveSlot, throwOn } from '../core/exchange.ts';
 import type { Exchange, RequestHead, Conclude } from '../core/exchange.ts';
 import { andThen, LATER } from '../core/outcome.ts';
 import type { Refusal, StepResult } from '../core/outcome.ts';
 import { refuse } from '../core/problem.ts';
-import type { CallerStep, HeadStep } from '../core/step.ts';
-import { throwOn } from '../core/step.ts';
+import type { CallerStep, HeadStep } from '../core/pipeline.ts';
 import { digestOf, holdsKey } from '../domain/api-key.ts';
 import type { Credential, CredentialReader, CarriedFacts, KeyOwner, RequiredFact } from '../domain/api-key.ts';
 import {

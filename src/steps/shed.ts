@@ -2,7 +2,7 @@
 // process's event loop is delayed.
 import { reserveSlot } from '../core/exchange.ts';
 import type { Refusal } from '../core/outcome.ts';
-import type { BodyStep, HeadStep } from '../core/step.ts';
+import type { BodyStep, HeadStep } from '../core/pipeline.ts';
 import { OVERLOADED } from '../domain/refusals.ts';
 import { keyOwnerSlot } from '../domain/slots.ts';
 import type { ShedReason } from '../ports/access-entry.ts';

@@ -5,7 +5,7 @@ import { reserveSlot, SharedCancellation } from '../core/exchange.ts';
 import type { Cancellation, Exchange } from '../core/exchange.ts';
 import { andThen, json, LATER } from '../core/outcome.ts';
 import type { Outcome, Refusal, StepResult } from '../core/outcome.ts';
-import type { BodyStep } from '../core/step.ts';
+import type { BodyStep } from '../core/pipeline.ts';
 import { countCharacters } from '../domain/characters.ts';
 import {
   chargeSlot,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { wholeObject } from '../domain/entries-text.ts';
-import { RATE_WINDOW_MS } from '../domain/reservation.ts';
+import { RATE_WINDOW_MS } from '../domain/admission.ts';
 import { answered, StoreError } from '../domain/store-unavailable.ts';
 import type { NewBlob, RecordName } from '../ports/record-space.ts';
 import type { EndedPeriod } from '../ports/usage-history.ts';

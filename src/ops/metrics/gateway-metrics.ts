@@ -1,7 +1,7 @@
 // What requests, engines and documents count.
 import type { AccessEntry, AccessLog, ShedReason } from '../../ports/access-entry.ts';
 import type { KeyLookup } from '../../ports/key-directory.ts';
-import { ADMISSION_KINDS } from '../../domain/admission-kinds.ts';
+import { ADMISSION_KINDS } from '../../domain/admission.ts';
 import type { Admission, CheckedCaller, SettlementResult, Verdict } from '../../ports/ledger.ts';
 import type { CounterSeries, HistogramSeries, Metrics } from './metrics.ts';
 import { ATTEMPT_FAILURES } from '../../domain/attempt-failure.ts';

@@ -1,6 +1,6 @@
 // Opens a plugin's store to serve: converts its ledger's results, immediate or promised, to callbacks, has its clock judged, and finds
 // what is to be reported of its teams' usage.
-import { ADMISSION_KINDS, CHECK_KINDS } from '../../domain/admission-kinds.ts';
+import { ADMISSION_KINDS, CHECK_KINDS } from '../../domain/admission.ts';
 import type { EventRules } from '../../domain/event-rules.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';

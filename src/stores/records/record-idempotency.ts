@@ -1,5 +1,5 @@
 // Requests that take effect once, as shared records: one each, found by when it is forgotten, and beside it the claim of whoever runs it.
-import { REQUEST_REMEMBERED_MS } from '../../domain/reservation.ts';
+import { REQUEST_REMEMBERED_MS } from '../../domain/admission.ts';
 import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { Claimed, HeldRequest, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';

@@ -3,7 +3,7 @@
 import { keyDifference, newKeyDifference, teamDifference } from '../../domain/audit-entry.ts';
 import { changedLimits, keyStatus } from '../../domain/key-limits.ts';
 import type { AuditDifference, Audited } from '../../domain/audit-entry.ts';
-import { CHANGE_REMEMBERED_MS } from '../../domain/reservation.ts';
+import { CHANGE_REMEMBERED_MS } from '../../domain/admission.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { AccountRows } from '../../ledger/account-rows.ts';

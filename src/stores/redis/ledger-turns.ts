@@ -1,15 +1,14 @@
 // Sends the ledger operations of one turn of the event loop as one function call, or one per team in a cluster, and answers each caller.
 // A call is one JSON text and its answer another (lua/change.lua): answers have the form of the port's already.
 import { addressBits } from '../../domain/key-limits.ts';
-import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
+import { SETTLE_LINGER_MS } from '../../domain/admission.ts';
 import { isUnavailable } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { windowAt, WINDOWS } from '../../domain/window-limits.ts';
 import type { Admission, AskedAdmission, AskedCheck, AskedResolution, CheckedCaller, Ledger, Resolution } from '../../ports/ledger.ts';
-import { UnderWay } from './in-turn.ts';
 import { within } from './redis-connection.ts';
 import { groupKey } from './redis-keys.ts';
-import { unavailable } from './redis-link.ts';
+import { unavailable, UnderWay } from './redis-link.ts';
 import type { RedisLink } from './redis-link.ts';
 
 interface AskedTurn {

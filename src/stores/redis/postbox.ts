@@ -9,7 +9,7 @@ import { eventNames, eventWrites } from '../records/event-record.ts';
 import type { RecordAudit } from '../records/record-audit.ts';
 import { RecordGroup } from '../records/json-table.ts';
 import { groupKey, OF_TEAM } from './redis-keys.ts';
-import { InTurn } from './in-turn.ts';
+import { InTurn } from './redis-link.ts';
 import type { RedisLink } from './redis-link.ts';
 
 export type Outgoing =

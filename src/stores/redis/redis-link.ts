@@ -7,7 +7,6 @@ import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { Log } from '../../ports/log.ts';
 import { RedisFunctions } from './function-library.ts';
 import type { FunctionName } from './function-library.ts';
-import { UnderWay } from './in-turn.ts';
 import { causeOf, nameOf, within } from './redis-connection.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { digestKey, groupKey, teamSlot } from './redis-keys.ts';
@@ -189,4 +188,39 @@ export function keyDirectory(link: RedisLink): KeyDirectory {
 export async function ownerOf(link: RedisLink, digest: string): Promise<KeyOwner | undefined> {
   const json = await link.ask((redis) => redis.get(digestKey(digest)));
   return json === null ? undefined : (JSON.parse(json) as KeyOwner);
+}
+
+/** Does what concerns a subject one after the other, so that changes by this process never outdate each other. */
+export class InTurn {
+  /** The last of each subject. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  run<T>(subject: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#last.get(subject) ?? Promise.resolve()).then(work);
+    const end = (): void => {
+      if (this.#last.get(subject) === ended) this.#last.delete(subject);
+    };
+    const ended = done.then(end, end);
+    this.#last.set(subject, ended);
+    return done;
+  }
+}
+
+/** Counts what has begun, so that closing can wait for its end. */
+export class UnderWay {
+  #count = 0;
+  #onEnd: (() => void) | undefined = undefined;
+
+  async track<T>(running: Promise<T>): Promise<T> {
+    this.#count++;
+    try {
+      return await running;
+    } finally {
+      if (--this.#count === 0) this.#onEnd?.();
+    }
+  }
+
+  async ended(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#onEnd = resolve));
+  }
 }

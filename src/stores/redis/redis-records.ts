@@ -9,7 +9,7 @@ import type { RedisBlobs } from './redis-blobs.ts';
 import { HashDraft, manyWrites } from './redis-groups.ts';
 import type { RedisGroups } from './redis-groups.ts';
 import { blobOf, groupKey, OF_TEAM, ownerKey, preparedOf, slotsOf, tableOf } from './redis-keys.ts';
-import { InTurn } from './in-turn.ts';
+import { InTurn } from './redis-link.ts';
 import { HashRows } from './team-accounts.ts';
 import type { TeamAccounts } from './team-accounts.ts';
 import { FIELD, fieldKey, fieldsWith, keyText, readKey, readPeriod, readTagUses, readTeam, tagUsesText } from './team-fields.ts';

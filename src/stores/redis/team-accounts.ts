@@ -20,7 +20,7 @@ import type { Outgoing } from './postbox.ts';
 import { HashDraft } from './redis-groups.ts';
 import type { RedisGroups } from './redis-groups.ts';
 import { OF_TEAM } from './redis-keys.ts';
-import { InTurn } from './in-turn.ts';
+import { InTurn } from './redis-link.ts';
 import {
   FIELD,
   fieldsWith,

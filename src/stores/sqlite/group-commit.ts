@@ -1,7 +1,7 @@
 // Group commit: runs operations that arrive at about the same moment in one transaction, so that they share one fsync. A bug fails
 // only its own operation, a database fault fails all of them.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { SETTLE_LINGER_MS } from '../../domain/reservation.ts';
+import { SETTLE_LINGER_MS } from '../../domain/admission.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Callbacks } from '../../ports/ledger.ts';

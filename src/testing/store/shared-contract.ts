@@ -1,6 +1,6 @@
 // Part of the store contract: what processes share beside teams: records of gateways about themselves, what engines with a limit have used
 // over all processes, requests that take effect once, whichever process gets them, and secrets on which all agree.
-import { REQUEST_REMEMBERED_MS } from '../../domain/reservation.ts';
+import { REQUEST_REMEMBERED_MS } from '../../domain/admission.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { EngineCap, EngineUsed, SentCharacters } from '../../ports/engine-use.ts';
 import type { Claimed, IdempotencyRecords, RequestClaim } from '../../ports/idempotency-records.ts';

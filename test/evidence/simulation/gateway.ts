@@ -15,7 +15,7 @@ import { SILENT } from '../../support/silent-log.ts';
 import type { Process } from './virtual-time.ts';
 import type { SimulatedStore, StoreClient, World } from './world.ts';
 import type { RouteSpec } from '../../../src/core/route.ts';
-import type { BodyStep } from '../../../src/core/step.ts';
+import type { BodyStep } from '../../../src/core/pipeline.ts';
 import { traceparentForward } from '../../../src/domain/request-trace.ts';
 import { spareCharacters } from '../../../src/domain/slots.ts';
 import { clientAddressReader } from '../../../src/domain/client-address.ts';

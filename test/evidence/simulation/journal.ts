@@ -1,5 +1,5 @@
 // The store's entries and the checks on them: what was done, and what a failover has undone.
-import { RATE_WINDOW_MS } from '../../../src/domain/reservation.ts';
+import { RATE_WINDOW_MS } from '../../../src/domain/admission.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
 import { AuditedTeam } from '../../support/auditor/account.ts';
 import type { Action, Moment, Violate } from '../../support/auditor/deeds.ts';

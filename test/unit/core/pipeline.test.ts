@@ -5,7 +5,7 @@ import type { Sink } from '../../../src/core/exchange.ts';
 import { Gateway } from '../../../src/core/gateway.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { Router } from '../../../src/core/router.ts';
-import type { BodyStep } from '../../../src/core/step.ts';
+import type { BodyStep } from '../../../src/core/pipeline.ts';
 
 // oxlint-disable-next-line unicorn/no-thenable -- what a plugin may return by mistake
 const MALFORMED: readonly unknown[] = [null, {}, { kind: 'done' }, 'ok', 200, { then: () => undefined }];

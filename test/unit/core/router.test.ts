@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { json } from '../../../src/core/outcome.ts';
 import type { RouteSpec } from '../../../src/core/route.ts';
 import { Router } from '../../../src/core/router.ts';
-import type { HeadStep } from '../../../src/core/step.ts';
+import type { HeadStep } from '../../../src/core/pipeline.ts';
 
 const answer: HeadStep = { kind: 'head', name: 'answer', run: () => json('{}') };
 const route = (method: string, path: string): RouteSpec => ({ method, path, takesBody: false, steps: [answer] });

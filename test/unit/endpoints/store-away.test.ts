@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Exchange, NO_CALLER } from '../../../src/core/exchange.ts';
 import { compileRoute } from '../../../src/core/route.ts';
-import type { BodyStep } from '../../../src/core/step.ts';
+import type { BodyStep } from '../../../src/core/pipeline.ts';
 import { Languages } from '../../../src/domain/languages.ts';
 import { keyOwnerSlot } from '../../../src/domain/slots.ts';
 import { glossarySteps } from '../../../src/endpoints/glossary-endpoints.ts';

@@ -6,7 +6,7 @@ import type { Outcome } from '../../../src/core/outcome.ts';
 import { ProblemWriter } from '../../../src/core/problem-writer.ts';
 import { Router } from '../../../src/core/router.ts';
 import type { RouteSpec } from '../../../src/core/route.ts';
-import type { HeadStep, Step } from '../../../src/core/step.ts';
+import type { HeadStep, Step } from '../../../src/core/pipeline.ts';
 import { ulidSource } from '../../../src/domain/ulid.ts';
 import type { Listener, ListenerOptions } from '../../../src/server/listener.ts';
 import { startNodeListener } from '../../../src/server/node-http.ts';

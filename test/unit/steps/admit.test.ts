@@ -7,7 +7,7 @@ import { Gateway } from '../../../src/core/gateway.ts';
 import { json } from '../../../src/core/outcome.ts';
 import type { StepResult } from '../../../src/core/outcome.ts';
 import { Router } from '../../../src/core/router.ts';
-import type { BodyStep, HeadStep } from '../../../src/core/step.ts';
+import type { BodyStep, HeadStep } from '../../../src/core/pipeline.ts';
 import {
   chargeSlot,
   judgeAgainSlot,

@@ -9,7 +9,7 @@ import { Gateway } from '../../../src/core/gateway.ts';
 import { json, keyOwnerSlot, refuse } from '../../../src/index.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { Router } from '../../../src/core/router.ts';
-import type { BodyStep, HeadStep } from '../../../src/core/step.ts';
+import type { BodyStep, HeadStep } from '../../../src/core/pipeline.ts';
 import { OVERLOADED } from '../../../src/domain/refusals.ts';
 import type { ShedReason } from '../../../src/ports/access-entry.ts';
 import { LoopPressure, shedStep, teamShedStep } from '../../../src/steps/shed.ts';
