@@ -7,7 +7,7 @@ import type { Store } from '../ports/store.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { withoutCredentials, storeKindOf } from '../domain/store-url.ts';
 import { mendDocuments } from '../stores/document-check.ts';
-import type { DocumentCheck, DocumentMend } from '../stores/document-check.ts';
+import type { CheckedFault, DocumentCheck, DocumentMend } from '../stores/document-check.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { recordDocuments } from '../stores/records/record-documents.ts';
 import { isSameStore, openWhole } from '../stores/open-reader.ts';
@@ -15,7 +15,7 @@ import type { OtherStores } from '../stores/open-reader.ts';
 import type { WholeStore } from '../stores/whole-store.ts';
 import { copyStore } from '../stores/whole-copy.ts';
 import type { CopyProgress, StoreTally } from '../stores/whole-copy.ts';
-import { checkStore } from '../stores/store-check.ts';
+import { checkStore, isDerived, recountAccount } from '../stores/store-check.ts';
 import type { CheckCounts } from '../stores/store-check.ts';
 import { stepText } from '../domain/clock-judge.ts';
 import { dayOf } from '../domain/period.ts';
@@ -63,25 +63,42 @@ function documentCheckOf({ documents, limits }: Config): DocumentCheck | undefin
   return { folder, leaseMsMax: Math.max(limits.reservation_seconds * SECOND_MS, UNCOUNTED_LEASE_MS) };
 }
 
+/** What a repair mends, a line for each thing. */
+export interface Repairs {
+  readonly documents: readonly string[];
+  readonly teams: readonly string[];
+}
+
 /**
- * Mends what is wrong with documents, if `confirm` agrees. A line for each thing that was mended.
- * Rejects with a `StoreError`.
+ * Mends what is wrong with documents, and with what follows from the rest of an account, if `confirm`
+ * agrees. Rejects with a `StoreError`.
  */
-export async function repairDocuments(
+export async function repairStore(
   config: Config,
   { records, ledger }: Pick<Store, 'records' | 'ledger'>,
   nowMs: () => number,
-  confirm: (lines: readonly string[]) => Promise<boolean>,
-): Promise<readonly string[]> {
+  confirm: (lines: readonly string[]) => Promise<void>,
+): Promise<Repairs> {
   const documents = documentCheckOf(config);
-  if (documents === undefined) return [];
-  const { folder } = documents;
-  const mends: DocumentMend[] = [];
-  await withReader(config, (reader) => checkStore(reader, ({ mend }) => mend && mends.push(mend), { documents }));
-  const lines = mends.map(({ line }) => line);
-  if (lines.length === 0 || !(await confirm(lines))) return [];
-  await mendDocuments(mends, { documents: recordDocuments(records, nowMs, folder), ledger, folder });
-  return lines;
+  return withReader(config, async (reader) => {
+    const mends: DocumentMend[] = [];
+    const teams = new Set<string>();
+    const note = (fault: CheckedFault): void => {
+      if (fault.mend !== undefined) mends.push(fault.mend);
+      else if (isDerived(fault)) teams.add(fault.teamId!);
+    };
+    await checkStore(reader, note, { documents });
+    const repairs = {
+      documents: mends.map(({ line }) => line),
+      teams: [...teams].map((teamId) => `team ${teamId}: its sums and indexes are written again, as its records say`),
+    };
+    const lines = [...repairs.documents, ...repairs.teams];
+    if (lines.length > 0) await confirm(lines);
+    const { folder } = documents ?? {};
+    await mendDocuments(mends, { documents: recordDocuments(records, nowMs, folder), ledger, folder });
+    for (const teamId of teams) await recountAccount(reader, teamId);
+    return repairs;
+  });
 }
 
 interface CopyRequest {

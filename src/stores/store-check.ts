@@ -1,8 +1,10 @@
 // Checks every invariant of a store while gateways serve it: anything suspicious is checked again before it is reported.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WholeAccount } from '../ports/whole-accounts.ts';
+import { answered } from '../domain/store-unavailable.ts';
+import type { StoreFinding, WholeAccount } from '../ports/whole-accounts.ts';
 import { judgeDocuments, judgeQueue } from './document-check.ts';
 import type { DocumentCheck, CheckedFault, ReportFault } from './document-check.ts';
+import { withGlossarySums } from './records/record-glossaries.ts';
 import { recordsOf } from './records/record-tables.ts';
 import { judgeTeam } from './team-invariants.ts';
 import type { WholeStore } from './whole-store.ts';
@@ -66,6 +68,19 @@ export async function checkStore(
   if (documents !== undefined) looks.push((suspected) => judgeQueue({ reader, nowMs, ...documents }, suspected));
   for (const look of looks) for (const fault of await confirmed(look, settleMs)) report(fault);
   return checked;
+}
+
+/** Kinds of faults in what follows from the rest of an account, and is written with it. */
+const DERIVED: ReadonlySet<string> = new Set(['used', 'held', 'glossary', 'digest', 'owner', 'index']);
+
+/** Whether `recountAccount` of its team may mend it. */
+export function isDerived({ what, teamId }: StoreFinding): boolean {
+  return teamId !== undefined && DERIVED.has(what);
+}
+
+/** Writes an account in its place: sums by its charges, reservations and glossaries, and the indexes by which it is found. */
+export async function recountAccount({ store }: WholeStore, teamId: string): Promise<void> {
+  answered((await store.accounts.change(teamId, (account) => account && { account: withGlossarySums(account) })) ?? true);
 }
 
 /** What is found in each of several looks: what is in flight at one of them is over at the next. */

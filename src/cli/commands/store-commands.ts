@@ -7,7 +7,7 @@ import { answered, NoStoreError } from '../../domain/store-unavailable.ts';
 import { withoutCredentials } from '../../domain/store-url.ts';
 import { keySubject, tagSubject } from '../../domain/window-limits.ts';
 import type { StoreFinding, WholeAccount } from '../../ports/whole-accounts.ts';
-import type { CopyProgress } from '../../app/store-upkeep.ts';
+import type { CopyProgress, Repairs } from '../../app/store-upkeep.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { confirm, readId, requireConfirmable } from '../asked.ts';
@@ -42,10 +42,10 @@ const storeCheck: Command = {
   usage: '[--repair [--yes] | --accept-clock]',
   about:
     'It only reads, and can run while gateways use the store: it reports a fault that it finds three times in a row. Each fault is one ' +
-    'line with its team and key; the exit status is then 1. With --repair it first repairs documents and their files: it says what it ' +
-    'will do, and asks.',
+    'line with its team and key; the exit status is then 1. With --repair it first repairs documents and their files, sums and indexes: ' +
+    'it says what it will do, and asks.',
   flags: {
-    repair: { summary: 'repair documents and their files before the check' },
+    repair: { summary: 'repair documents, sums and indexes before the check' },
     yes: { summary: 'with --repair: do not ask' },
     [ACCEPT_CLOCK]: {
       summary: 'only accept the clock as it is now, although it has stepped; all gateways follow within two seconds',
@@ -65,7 +65,7 @@ const storeCheck: Command = {
     if (context.on(ACCEPT_CLOCK)) return acceptClock(context);
     const { io } = context;
     const config = await context.config();
-    const repaired = context.on('repair') ? await repairedDocuments(context) : undefined;
+    const repaired = context.on('repair') ? await repairedStore(context) : undefined;
     const { checkStoreAt } = await import('../../app/store-upkeep.ts');
     const shown = withoutCredentials(config.store);
     const findings: StoreFinding[] = [];
@@ -82,28 +82,35 @@ const storeCheck: Command = {
     const faults = counted(found, 'fault');
     const listed = findings.map(({ what, teamId, keyId, detail }) => ({ what, team_id: teamId ?? null, key_id: keyId ?? null, detail }));
     const all = { teams, keys, glossaries, documents, document_bytes: documentBytes, faults: found, findings: listed };
-    context.print({ store: shown, ok: found === 0, ...all, ...(repaired && { repaired_documents: repaired }) }, () => {
-      const ofDocuments = config.documents === undefined ? '' : `, ${counted(documents, 'document')} with ${documentBytes} bytes`;
-      const of = `${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}`;
-      return [
-        ...(repaired ?? []).map((line) => `repaired: ${line}`),
-        ...findings.map(lineOf),
-        `Checked ${of}${ofDocuments}: ${found === 0 ? 'nothing is wrong' : faults}.`,
-      ].join('\n');
-    });
+    context.print(
+      {
+        store: shown,
+        ok: found === 0,
+        ...all,
+        ...(repaired && { repaired_documents: repaired.documents, repaired_teams: repaired.teams }),
+      },
+      () => {
+        const ofDocuments = config.documents === undefined ? '' : `, ${counted(documents, 'document')} with ${documentBytes} bytes`;
+        const of = `${counted(teams, 'team')}, ${counted(keys, 'key')} and ${glossaries} ${glossaries === 1 ? 'glossary' : 'glossaries'}`;
+        return [
+          ...(repaired === undefined ? [] : [...repaired.documents, ...repaired.teams]).map((line) => `repaired: ${line}`),
+          ...findings.map(lineOf),
+          `Checked ${of}${ofDocuments}: ${found === 0 ? 'nothing is wrong' : faults}.`,
+        ].join('\n');
+      },
+    );
     if (found > 0) throw new CommandFailure(`${shown} has ${faults}; keep a copy of it as it is, and see config/manual/keeping-data.md`);
   },
 };
 
 /** A line for each mended thing. Throws a `UsageError` before that if nobody can be asked. */
-async function repairedDocuments(context: CommandContext): Promise<readonly string[]> {
+async function repairedStore(context: CommandContext): Promise<Repairs> {
   requireConfirmable(context, '--repair');
-  const { repairDocuments } = await import('../../app/store-upkeep.ts');
+  const { repairStore } = await import('../../app/store-upkeep.ts');
   return withStore(context, (store, config, nowMs) =>
-    repairDocuments(config, store, nowMs, async (lines) => {
-      await confirm(context, { does: `This would be repaired:\n${lines.join('\n')}\n`, word: 'repair', wordIs: 'repair' });
-      return true;
-    }),
+    repairStore(config, store, nowMs, (lines) =>
+      confirm(context, { does: `This would be repaired:\n${lines.join('\n')}\n`, word: 'repair', wordIs: 'repair' }),
+    ),
   );
 }
 

@@ -14,8 +14,10 @@ import type {
   GlossaryStore,
   NewDictionary,
 } from '../../ports/glossary-store.ts';
+import type { WholeAccount } from '../../ports/whole-accounts.ts';
 import type { GroupHead, NewBlob, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import { RecordGroup, JsonTable } from './json-table.ts';
+import { recordsOf } from './record-tables.ts';
 import type { Decided, Writes } from './json-table.ts';
 
 interface StoredDictionary extends DictionaryRecord {
@@ -186,6 +188,20 @@ function besideGlossary(totals: GlossaryTotals, before: StoredGlossary | undefin
 
 export function bytesIn(glossary: Pick<StoredGlossary, 'dictionaries'> | undefined): number {
   return (glossary?.dictionaries ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** With the pairs and the totals that follow from its glossaries. */
+export function withGlossarySums(account: WholeAccount): WholeAccount {
+  const all = [...recordsOf(account, 'glossaries').values()].map((text) => GLOSSARIES.read(text));
+  const rest = account.records.filter(({ table, id }) => table !== 'pairs' && !(table === 'totals' && id === GLOSSARY_TOTALS.id));
+  const sums = {
+    count: all.length,
+    bytes: bytesIn({ dictionaries: all.flatMap((one) => one.dictionaries) }),
+    order: Math.max(0, ...all.map(({ order }) => order)),
+  };
+  const pairs = all.map((one) => ({ table: 'pairs', id: one.glossaryId, value: pairsText(one) }) as const);
+  const totals = all.length === 0 ? [] : [{ ...GLOSSARY_TOTALS, value: JSON.stringify(sums satisfies GlossaryTotals) }];
+  return { ...account, records: [...rest, ...pairs, ...totals] };
 }
 
 /** Without what is stored beside it. */

@@ -122,6 +122,10 @@ describe('store check', () => {
       { what: 'key', team_id: team, key_id: key, detail: 'its display does not match its mode' },
     ];
     expect([same, JSON.parse(printed)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
+    // What follows from the rest can be written again; the rest cannot.
+    const repaired = await run('store', 'check', '--repair', '--yes', '--json');
+    const written = `team ${team}: its sums and indexes are written again, as its records say`;
+    expect([repaired.status, JSON.parse(repaired.stdout)]).toEqual([1, expect.objectContaining({ faults: 1, repaired_teams: [written] })]);
   });
 
   test('counts documents that are configured, and mends what is wrong with them', async () => {
