@@ -118,6 +118,7 @@ export { auditEntry, idBefore, momentOf, teamDifference, withoutNames } from './
 export type { AuditDifference, Audited, AuditedChange, AuditEntry, AuditRecord } from './domain/audit-entry.ts';
 export type { AuditLog, AuditPage } from './ports/audit-log.ts';
 export { HISTORY_DAYS } from './domain/period.ts';
+export { pruneTags } from './stores/records/record-tags.ts';
 export { readPairs } from './stores/records/record-glossaries.ts';
 export { keysIn, rowHistory } from './stores/records/usage-rows.ts';
 export type { Charges, UsageRows, UsageSource } from './stores/records/usage-rows.ts';

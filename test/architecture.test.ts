@@ -85,6 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stores/records/team-registry.ts',
     'stores/records/over-records.ts',
     'stores/records/record-audit.ts',
+    'stores/records/record-tags.ts',
     'stores/records/usage-rows.ts',
   ],
   // Only what any author can import: no internals.

@@ -13,6 +13,7 @@ import {
   Account,
   auditEntry,
   auditWrites,
+  dayOf,
   definePlugin,
   deletionEvent,
   eventNames,
@@ -25,6 +26,7 @@ import {
   isUnavailable,
   keysIn,
   overRecords,
+  pruneTags,
   readPairs,
   reportOf,
   rowHistory,
@@ -72,53 +74,53 @@ import type {
 
 /** Times are Unix milliseconds, money is millionths of a minor unit. A team that is gone has left its usage only. */
 const TABLES = `
-create schema if not exists lingate;
-set search_path to lingate;
-create table if not exists teams (
+create table teams (
   team_id text primary key, created_order bigint generated always as identity, name text not null, plan text not null,
   limits json not null, balance_micro bigint not null, created_at_ms bigint not null, gone boolean not null default false,
   reference text, next_plan json,
   -- The one that runs.
   period json not null,
   -- The requests within the last second.
-  slots bytea not null default '', newest_ms bigint not null default 0);
--- The balance before the first period that was copied from another store.
-alter table teams add column if not exists opening_micro bigint not null default 0;
-create table if not exists periods (
+  slots bytea not null default '', newest_ms bigint not null default 0,
+  -- The balance before the first period that is kept.
+  opening_micro bigint not null default 0);
+create table periods (
   team_id text references teams on delete cascade, number int, ended json not null, primary key (team_id, number));
-create table if not exists keys (
+create table keys (
   key_id text primary key, created_order bigint generated always as identity, team_id text not null references teams on delete cascade,
   digest text unique, display text not null, label text not null, mode text not null, limits json not null,
   revoked boolean not null default false, disabled boolean not null default false, created_at_ms bigint not null, last_used_at_ms bigint,
   slots bytea not null default '', newest_ms bigint not null default 0);
-create index if not exists keys_of_team on keys (team_id);
+create index keys_of_team on keys (team_id);
 -- Open reservations, until they are settled or their lease ends.
-create table if not exists requests (
+create table requests (
   team_id text references teams on delete cascade, request_id text, until_ms bigint not null, key_id text not null,
   characters bigint not null, price_micro bigint not null, period int not null, of_allowance boolean not null, tickets json, tag json,
   primary key (team_id, request_id));
 -- What the team (subject 'team') or a key ('key:' and its id) has used of its limits by minute to month.
-create table if not exists window_counts (
+create table window_counts (
   team_id text references teams on delete cascade, subject text, counts json not null, primary key (team_id, subject));
 -- What was charged. All that is shown or limited is a sum over these rows.
-create table if not exists uses (
+create table uses (
   team_id text references teams on delete cascade, key_id text, day int, period int, characters bigint not null, requests bigint not null,
   micro bigint not null, of_allowance bigint not null default 0, primary key (team_id, key_id, day, period));
-create table if not exists changes (
+create table changes (
   team_id text references teams on delete cascade, id text, request text not null, until_ms bigint not null, primary key (team_id, id));
 -- A group is a team, or what all gateways share. An id without a value belongs to an index.
-create table if not exists records (
+create table records (
   group_id text, kind text, id text collate "C", value text not null, primary key (group_id, kind, id));
-create index if not exists records_by_name on records (kind, id);
-create table if not exists alive (one int primary key, at timestamptz);
-create table if not exists pieces (
+create index records_by_name on records (kind, id);
+create table alive (one int primary key, at timestamptz);
+create table pieces (
   team_id text references teams on delete cascade, blob_id text, number int, piece bytea not null, primary key (team_id, blob_id, number));
 `;
+/** Of these tables, in the comment on their schema. */
+const LAYOUT = 'Lingate, layout 1';
 /** Any number: gateways that start at the same time create the tables one after another. */
 const TABLES_LOCK = 7_146_482;
 const SHARED_LOCK = 7_146_483;
 const AUDIT_LOCK = 7_146_484;
-/** How often expired entries of the audit are deleted. */
+/** How often what the retention ends is deleted. */
 const PRUNE_EVERY_MS = 3_600_000;
 /** A transaction that waits longer, for the database or for other changes of its team, is given up. */
 const WAIT_MS = 2000;
@@ -126,6 +128,7 @@ const WAIT_MS = 2000;
 const BIGINT = 20;
 /** The database or its server takes no writes. */
 const READ_ONLY = '25006';
+const DAY_MS = 86_400_000;
 const ALL_DAYS = { from: 0, to: 2 ** 31 - 1 };
 
 const TEAM = `t.team_id as "teamId", t.name, t.plan, t.limits, t.balance_micro as "balanceMicro", t.created_at_ms as "createdAtMs",
@@ -610,6 +613,39 @@ async function usageRows(db: Rows, team: Team, nowMs: number, { from, to }: DayR
   };
 }
 
+/** Periods that exceed the retention go with their charges, and what they have moved into the balance before the next one. */
+async function prune(db: Rows, teamId: string, firstDay: number): Promise<void> {
+  await db('select from teams where team_id = $1 for update', [teamId]);
+  await db(
+    `with old as (delete from periods p where team_id = $1 and (ended ->> 'endMs')::bigint < $2
+       and not exists (select from requests where team_id = $1 and period <= p.number) returning number, ended)
+     update teams set opening_micro = opening_micro
+       + (select coalesce(sum((ended ->> 'addedMicro')::bigint - (ended ->> 'deductedMicro')::bigint), 0)::bigint from old)
+       - (select coalesce(sum(micro), 0)::bigint from uses where team_id = $1 and period in (select number from old)) where team_id = $1`,
+    [teamId, firstDay * DAY_MS],
+  );
+  await db(
+    `delete from uses u using teams t where t.team_id = $1 and u.team_id = $1 and day < $2
+     and (gone or u.period < (t.period ->> 'number')::int) and not exists (select from periods where team_id = $1 and number = u.period)`,
+    [teamId, firstDay],
+  );
+  await db(
+    `delete from teams where team_id = $1 and gone
+     and not exists (select from uses where team_id = $1) and not exists (select from periods where team_id = $1)`,
+    [teamId],
+  );
+}
+
+async function pruneAll(database: Database, records: RecordSpace, nowMs: number, historyDays: number): Promise<void> {
+  const firstDay = dayOf(nowMs) - historyDays;
+  const teams = await database.transaction((db) => db<{ teamId: string }>('select team_id as "teamId" from teams'));
+  if (isUnavailable(teams)) return;
+  for (const { teamId } of teams) {
+    await pruneTags(records, teamId, firstDay, nowMs);
+    await database.transaction((db) => prune(db, teamId, firstDay));
+  }
+}
+
 // The audit
 
 /** Keeps entry and event of a change, in its transaction. All gateways do so one after another: ids are in the order of the entries. */
@@ -910,16 +946,29 @@ function unavailable(error: unknown): StoreUnavailable {
   };
 }
 
+/** Says why the database cannot be used, if its schema is of another layout. */
+async function createTables(db: Rows): Promise<string | undefined> {
+  await db('select pg_advisory_xact_lock($1)', [TABLES_LOCK]);
+  const [schema] = await db<{ layout?: string }>(
+    `select obj_description(oid, 'pg_namespace') as layout from pg_namespace where nspname = 'lingate'`,
+  );
+  if (schema === undefined) {
+    for (const statement of ['create schema lingate', `comment on schema lingate is '${LAYOUT}'`, ...TABLES.trim().split(';\n')])
+      await db(statement);
+    return undefined;
+  }
+  if (schema.layout === LAYOUT) return undefined;
+  return `has a schema lingate of another version (${schema.layout ?? 'without a layout'}, this one has ${LAYOUT}): run that version, or name another database`;
+}
+
 /** Opens the store; two of them over one database are one store. Rejects with a `StoreError` if the database cannot be used. */
 export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT_MS, historyDays = HISTORY_DAYS): Promise<Store> {
   const database = new Database(url, clock, waitMs);
-  const created = await database.transaction(async (db) => {
-    await db('select pg_advisory_xact_lock($1)', [TABLES_LOCK]);
-    for (const statement of TABLES.trim().split(';\n')) await db(statement);
-  });
-  if (isUnavailable(created)) {
+  const other = await database.transaction(createTables);
+  const refusal = isUnavailable(other) ? `cannot be opened: ${other.advice}` : other;
+  if (refusal !== undefined) {
     await database.close();
-    throw new StoreError(`the store ${new URL(url).host} cannot be opened: ${created.advice}`);
+    throw new StoreError(`the store ${new URL(url).host} ${refusal}`);
   }
   const over = overRecords(recordsOf(database), () => clock.nowMs(), historyDays);
   // Every process does so; a wrong clock deletes nothing.
@@ -927,6 +976,8 @@ export async function openPostgresStore(url: string, clock: Clock, waitMs = WAIT
     if ((clock.stepMs ?? 0) !== 0) return;
     void over.audit.prune();
     void over.idempotency.sweep();
+    // What the database did not take now is deleted an hour later.
+    void pruneAll(database, over.records, clock.nowMs(), historyDays).catch(() => undefined);
   }, PRUNE_EVERY_MS).unref();
   return {
     keys: {

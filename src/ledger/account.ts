@@ -377,9 +377,11 @@ export class Account {
     if (addMicro < 0 && freeMicro + addMicro < 0) return { kind: 'credit_not_free', freeMicro };
     const after = { ...changedTeam(before, change, by), balanceMicro };
     const beginsPeriod = plan !== undefined && !sameLength(plan.limits.period, before.limits.period);
-    if (beginsPeriod) this.endPeriodNow(nowMs);
+    // The clock may have stepped back since the period began.
+    const atMs = Math.max(nowMs, this.counts.period.startMs);
+    if (beginsPeriod) this.endPeriodNow(atMs);
     this.#setTeam(after);
-    if (beginsPeriod) this.#beginPeriod(nowMs, nowMs, nowMs);
+    if (beginsPeriod) this.#beginPeriod(atMs, atMs, atMs);
     if (addMicro !== 0) this.#moveCredit(addMicro);
     this.#rows.changed(before, after, by, nowMs);
     return after;

@@ -18,15 +18,24 @@ export interface JudgingBacking {
 /** `normal` saves an fsync per operation, if power cuts are not tested. */
 export async function storeBacking(kind: 'sqlite' | 'redis', durability: 'full' | 'normal' = 'full'): Promise<JudgingBacking> {
   const place = await storePlace(kind);
-  const open: OpenStore = async (clock) => promisedStore(await openBy(clock, place.url, { durability }));
+  const { url } = place;
+  return judgingBacking(
+    url,
+    async (clock) => promisedStore(await openBy(clock, url, { durability })),
+    () => place.remove(),
+  );
+}
+
+/** Any other, which `open` opens. */
+export function judgingBacking(url: string, open: OpenStore, remove: () => Promise<void>): JudgingBacking {
   return {
-    url: place.url,
+    url,
     open,
     openJudging(machine) {
       const clock = new JudgedClock(machine);
       machine.watches.push(() => void clock.nowMs());
       return open(clock);
     },
-    remove: () => place.remove(),
+    remove,
   };
 }

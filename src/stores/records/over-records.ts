@@ -16,7 +16,7 @@ import { recordTagRegistry, recordTags } from './record-tags.ts';
 /**
  * Spread the result into the store. `nowMs` is the store's time, as far as it is known without asking; `historyDays`, how long the
  * audit is retained. A change that has `audit` or an `event` writes what `auditWrites` and `eventWrites` say to the shared records, and
- * now and then somebody calls `audit.prune` and `idempotency.sweep`. The deletion of a team calls `forgetTeam`.
+ * now and then somebody calls `audit.prune`, `idempotency.sweep` and `pruneTags`. The deletion of a team calls `forgetTeam`.
  */
 export function overRecords(records: RecordSpace, nowMs: () => number | undefined, historyDays?: number) {
   return {

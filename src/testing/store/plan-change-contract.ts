@@ -47,6 +47,13 @@ export function planChangeContract(it: AddStoreCase, subject: Subject): void {
     }
   });
 
+  it('a changed length begins no earlier than the period that it ends, though the clock has stepped back since that began', async () => {
+    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT10S' });
+    await play(subject, team, 'use 10; wait 10000; use 5; back 1000');
+    await team.setLimits({ period: 'PT20S' });
+    await play(subject, team, 'period 2040-01-15T12:00:10Z 2040-01-15T12:00:30Z; used 0; fits 10');
+  });
+
   it('returning to the first length begins another period: earlier ones do not return, and none counts twice', async () => {
     const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'P1M' });
     await play(subject, team, 'use 7; wait 5000');

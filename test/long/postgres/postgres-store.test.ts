@@ -1,10 +1,10 @@
-// The example of a store in PostgreSQL keeps the contract, gives the model's answers to random histories, and survives its server.
+// The example of a store in PostgreSQL keeps the contract, drops what the retention ends, and survives its server.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountsContract, storeContract } from 'lingate/testing';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openPostgresStore } from '../../../config/examples/postgres-store.ts';
 import { copyStoreTo } from '../../support/door/gateways.ts';
 import { answered } from '../../../src/index.ts';
@@ -18,6 +18,8 @@ import { fillRich, RICH } from '../../support/rich-store.ts';
 import { startPostgres } from '../../support/postgres.ts';
 /** Generous: other tests may use both cores, and late answers are not tested here. */
 const WAIT_MS = 30_000;
+const DAY_MS = 86_400_000;
+const PRUNE_EVERY_MS = 3_600_000;
 /** By then no period is still to come. */
 const LATE_MS = Date.UTC(2099, 0);
 
@@ -76,6 +78,61 @@ test('everything in it is copied to SQLite and back, with and without its teams'
   await store.close();
   await copied.close();
   rmSync(folder, { recursive: true });
+});
+
+test('what the retention ends is dropped: periods with their charges, tags, and deleted teams that have nothing else', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [clock, url] = [new MovableClock(), await newDatabase('retained')];
+  const store = await openPostgresStore(url, clock, WAIT_MS, 10);
+  const operator = new Client({ connectionString: url });
+  await operator.connect();
+  const kept = async (): Promise<unknown> => {
+    const { rows } = await operator.query<object>(
+      `select (select count(*)::int from lingate.teams) as teams, (select count(*)::int from lingate.periods) as periods,
+       (select sum(characters)::int from lingate.uses) as characters,
+       (select count(*)::int from lingate.records where kind = 'tag_counts') as tags`,
+    );
+    return rows[0];
+  };
+  const [team, deleted] = [
+    await teamUnderTest(store, { billing: 'credit', minorPerMillion: 1000, period: 'P1D' }, 1_000_000_000),
+    await teamUnderTest(store, { characterLimit: 100 }),
+  ];
+  const charge = async (characters: number, tag: string): Promise<void> => {
+    await team.commit((await team.reserve(characters, { tag: { name: tag, distinctMax: 10 } })).requestId);
+  };
+  await charge(1, 'old');
+  await deleted.use(10);
+  await store.teams.deleteTeam(deleted.teamId, { keepUsage: true });
+  clock.step(8 * DAY_MS);
+  await charge(20, 'new');
+  clock.step(DAY_MS);
+  await charge(300, 'new');
+  const { balanceMicro } = await team.standing();
+  vi.advanceTimersByTime(PRUNE_EVERY_MS);
+  expect(await kept()).toEqual({ teams: 2, periods: 3, characters: 331, tags: 2 });
+  clock.step(3 * DAY_MS);
+  vi.advanceTimersByTime(PRUNE_EVERY_MS);
+  await expect.poll(kept).toEqual({ teams: 1, periods: 2, characters: 320, tags: 1 });
+  expect(await team.standing()).toMatchObject({ balanceMicro });
+  expect(answered(await store.history.periods(team.teamId))!.at(-1)!.credit.balanceMicro).toBeGreaterThan(balanceMicro);
+  expect((await checkedStore(url, 0, LATE_MS, new Map([['postgres', () => openPostgresStore(url, clock, WAIT_MS)]]))).findings).toEqual([]);
+  await operator.end();
+  await store.close();
+});
+
+test('a schema of another layout is refused in one line, and left as it is', async () => {
+  const url = await newDatabase('other');
+  const operator = new Client({ connectionString: url });
+  await operator.connect();
+  await operator.query('create schema lingate');
+  await expect(openPostgresStore(url, new MovableClock())).rejects.toThrow(
+    /^the store 127\.0\.0\.1:\d+ has a schema lingate of another version \(without a layout, this one has Lingate, layout 1\): .+$/,
+  );
+  await (await openPostgresStore(await newDatabase('ours'), new MovableClock())).close();
+  expect((await operator.query(`select from pg_tables where schemaname = 'lingate'`)).rowCount).toBe(0);
+  await operator.end();
 });
 
 async function standingOf({ teams }: Awaited<ReturnType<OpenStore>>, teamId: string): Promise<Standing> {

@@ -420,11 +420,12 @@ export class Account {
     if (isRefusal(changed)) return changed;
     if (once !== undefined) this.#changes.set(once.id, { request: once.request, untilMs: nowMs + DAY_MS });
     const isOther = plan !== undefined && !sameLength(plan.limits.period, before.limits.period);
-    if (isOther) this.#journal.end(this.#period, before, nowMs);
     this.team = { ...changed };
     if (isOther) {
-      this.#anchorMs = nowMs;
-      this.#begin(nowMs, nowMs);
+      const atMs = Math.max(nowMs, this.#period.startMs);
+      this.#journal.end(this.#period, before, atMs);
+      this.#anchorMs = atMs;
+      this.#begin(atMs, atMs);
     }
     this.#journal.move(addMicro);
     this.#record(updateOfTeam(before, this.team), nowMs, by);
