@@ -17,6 +17,7 @@ import type { Log } from '../ports/log.ts';
 import { EngineCaps } from '../runtime/engine-caps.ts';
 import type { FailureLog } from '../runtime/failure-log.ts';
 import type { OfferedByConfig } from '../runtime/offered-languages.ts';
+import { Rounds } from '../runtime/rounds.ts';
 import { pairsOf } from './engine-settings.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { monotonicMs } from './until-stopped.ts';
@@ -158,7 +159,6 @@ export function tryEngines({ byName }: Engines, pairs: OfferedByConfig['pairs'],
   const engines = [...byName].filter(([name, engine]) => pairs.get(name) !== 'ask' || engine.askPairs === undefined);
   /** What was logged of a replica that cannot be reached, by engine and URL. */
   const logged = new Map<string, string>();
-  const waiting = new Map<string, NodeJS.Timeout>();
   let closed = false;
   const report = (engine: string, { url, failure }: ReplicaTrial): void => {
     const name = `${engine} ${url}`;
@@ -174,14 +174,11 @@ export function tryEngines({ byName }: Engines, pairs: OfferedByConfig['pairs'],
   };
   const tryOne = async (name: string, engine: Balancer): Promise<void> => {
     const trials = await engine.tryAll();
-    if (closed) return;
-    clearTimeout(waiting.get(name));
-    for (const trial of trials) report(name, trial);
-    // By a trial or by a request.
-    const works = (): boolean => engine.health().some(({ reached }) => reached !== false);
-    if (works()) return;
-    waiting.set(name, setTimeout(() => void (works() || tryOne(name, engine)), AGAIN_MS).unref());
+    if (!closed) for (const trial of trials) report(name, trial);
   };
+  // Found by a trial or by a request.
+  const isDown = (engine: Balancer): boolean => engine.health().every(({ reached }) => reached === false);
+  const again = new Rounds(AGAIN_MS, () => Promise.all(engines.filter(([, engine]) => isDown(engine)).map((one) => tryOne(...one))));
   /** Also for a reload, which may have changed their URLs. */
   const tryAll = (): void => {
     for (const [name, engine] of engines) void tryOne(name, engine);
@@ -191,7 +188,7 @@ export function tryEngines({ byName }: Engines, pairs: OfferedByConfig['pairs'],
     tryAll,
     close() {
       closed = true;
-      for (const timer of waiting.values()) clearTimeout(timer);
+      void again.close();
     },
   };
 }

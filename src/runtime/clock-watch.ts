@@ -7,6 +7,7 @@ import type { ClockStep, StoreClock } from '../ports/clock.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { Log, LogFields } from '../ports/log.ts';
 import { Rounds } from './rounds.ts';
+import { Spell } from './spell.ts';
 
 const EVERY_MS = 500;
 
@@ -21,11 +22,16 @@ interface ClockWatchOptions {
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #looks = new Rounds(EVERY_MS, () => this.#look());
-  #logged: ClockStep | undefined;
+  readonly #wrong: Spell<ClockStep>;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
-    this.#note();
+    const { log } = options;
+    this.#wrong = new Spell({
+      begins: (step) => log.error(CLOCK_WRONG, stepMembers(step)),
+      ends: (step) => log.info('the clock is right again', stepMembers(step)),
+    });
+    this.#wrong.note(this.step());
     // At once: the store shall know the time of a process that only runs for a moment.
     void this.#looks.now();
   }
@@ -54,15 +60,7 @@ export class ClockWatch {
     // A store that is down is the probe's subject.
     const latestMs = await store.look().catch(() => WRONG);
     if (!isUnavailable(latestMs)) clock.compare(latestMs);
-    this.#note();
-  }
-
-  #note(): void {
-    const step = this.step();
-    const { log } = this.#options;
-    if (step !== undefined && this.#logged === undefined) log.error(CLOCK_WRONG, stepMembers(step));
-    if (step === undefined && this.#logged !== undefined) log.info('the clock is right again', stepMembers(this.#logged));
-    this.#logged = step;
+    this.#wrong.note(this.step());
   }
 }
 

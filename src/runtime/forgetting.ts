@@ -6,6 +6,7 @@ import type { AuditLog } from '../ports/audit-log.ts';
 import type { Log } from '../ports/log.ts';
 import type { GlossaryUpkeep, ReplicaTrial } from '../ports/engine.ts';
 import { Rounds } from './rounds.ts';
+import { Spell } from './spell.ts';
 
 export interface Forgetful {
   readonly plugin: string;
@@ -37,11 +38,12 @@ export class Forgetting {
   /** Ids of entries already processed that a later read may return again. */
   readonly #read = new Map<string, number>();
   #due: readonly Due[] = [];
-  /** Whether the audit could not be read at the last look. */
-  #broken = false;
+  readonly #unreadable: Spell<true>;
 
   constructor(options: ForgettingOptions) {
     this.#options = options;
+    const begins = (): void => options.log.warn('the audit cannot be read: until it can, plugins do not forget deleted teams');
+    this.#unreadable = new Spell({ begins });
     this.#fromMs = options.nowMs() - OVERLAP_MS;
     this.#looks = new Rounds(LOOK_EVERY_MS, () => this.#look());
   }
@@ -55,8 +57,7 @@ export class Forgetting {
     const { plugins, log } = this.#options;
     const entries = await this.#newEntries().catch(() => undefined);
     // A store that is down returns `unavailable`.
-    if (entries === undefined && !this.#broken) log.warn('the audit cannot be read: until it can, plugins do not forget deleted teams');
-    this.#broken = entries === undefined;
+    this.#unreadable.note(entries === undefined ? true : undefined);
     const isReported = this.#due.length > 0;
     const teams = (entries ?? []).filter(
       ({ action, teamId }) => action === 'clearMemory' || (action === 'deleteTeam' && teamId !== undefined),

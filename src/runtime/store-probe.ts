@@ -2,9 +2,10 @@
 import { storeAdvice, takesNoWrites } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreFault } from '../ports/store.ts';
+import { Spell } from './spell.ts';
 
 const EVERY_MS = 500;
-/** Damps flapping: after a shorter state, the next is logged once it has lasted so long. */
+/** Of a fault or its end: what is shorter is not always logged. */
 const HELD_MS = 1000;
 /** How long a rejected admission is a fault, even if the probe's smaller write succeeds. */
 const REFUSED_MS = 1000;
@@ -38,12 +39,18 @@ export class StoreProbe {
   #beganMs = 0;
   /** Of the last successful probe, without pauses; `undefined` before. To be read only. */
   tookMs: number | undefined;
-  readonly #stateLog: StateLog;
+  readonly #away: Spell<StoreFault>;
 
   /** Starts as healthy, because the store has just been opened. */
   constructor(options: StoreProbeOptions) {
     this.#options = options;
-    this.#stateLog = new StateLog(options);
+    const { log, shown, now } = options;
+    this.#away = new Spell({
+      begins: (fault) => log.error(wordsOf(fault), { store: shown, cause: fault.cause, ...serverAndAdvice(fault) }),
+      ends: (_fault, ms) => log.info('the store takes writes again', { store: shown, after_seconds: seconds(ms) }),
+      heldMs: HELD_MS,
+      now,
+    });
     // After the sockets have been read, in which a reply may have waited for a pause's end.
     this.#timer = setInterval(() => setImmediate(() => this.#step()), STEP_MS);
     this.#timer.unref();
@@ -76,7 +83,7 @@ export class StoreProbe {
     this.#refusedAtMs = this.#options.now();
     // The probe's own finding is more specific.
     this.#fault ??= { kind: 'unavailable', cause };
-    this.#stateLog.note(this.fault);
+    this.#away.note(this.fault);
   }
 
   close(): void {
@@ -88,7 +95,7 @@ export class StoreProbe {
     this.#steps++;
     if (this.#closed || this.#steps * STEP_MS < EVERY_MS) return;
     // A probe that is only slightly overdue usually still answers, with the cause.
-    if (!this.#asking || this.#steps * STEP_MS > EVERY_MS * 1.5) this.#stateLog.note(this.fault);
+    if (!this.#asking || this.#steps * STEP_MS > EVERY_MS * 1.5) this.#away.note(this.fault);
     if (this.#asking) return;
     this.#asking = true;
     this.#steps = 0;
@@ -112,38 +119,7 @@ export class StoreProbe {
     this.#asking = false;
     if (fault !== undefined || this.#options.now() - this.#refusedAtMs >= REFUSED_MS) this.#fault = fault;
     if (fault === undefined) this.tookMs = Math.min(passedMs, steppedMs + STEP_MS);
-    this.#stateLog.note(this.fault);
-  }
-}
-
-/** Logs one line when a fault begins and one when it ends. */
-class StateLog {
-  readonly #options: StoreProbeOptions;
-  #isAway = false;
-  #sinceMs = -Infinity;
-  /** Whether the previous state lasted at least `HELD_MS`. */
-  #follows = true;
-  #isLoggedAway = false;
-  #loggedAtMs = 0;
-
-  constructor(options: StoreProbeOptions) {
-    this.#options = options;
-  }
-
-  note(fault: StoreFault | undefined): void {
-    const nowMs = this.#options.now();
-    const isAway = fault !== undefined;
-    if (isAway !== this.#isAway) {
-      this.#follows = nowMs - this.#sinceMs >= HELD_MS;
-      this.#sinceMs = nowMs;
-      this.#isAway = isAway;
-    }
-    if (isAway === this.#isLoggedAway || (!this.#follows && nowMs - this.#sinceMs < HELD_MS)) return;
-    this.#isLoggedAway = isAway;
-    const { log, shown } = this.#options;
-    if (fault === undefined) log.info('the store takes writes again', { store: shown, after_seconds: seconds(nowMs - this.#loggedAtMs) });
-    else log.error(wordsOf(fault), { store: shown, cause: fault.cause, ...serverAndAdvice(fault) });
-    this.#loggedAtMs = nowMs;
+    this.#away.note(this.fault);
   }
 }
 

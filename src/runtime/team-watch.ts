@@ -1,5 +1,6 @@
 // Scans all teams in the background, page by page, for those near a limit: quota, credit, or a long
 // unused key. The metrics report how many there are, and which are closest.
+import { setTimeout as delay } from 'node:timers/promises';
 import { placeOf } from '../core/error-place.ts';
 import { DAY_MS } from '../domain/period.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
@@ -7,6 +8,8 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Log } from '../ports/log.ts';
 import type { TeamRegistry, TeamSummary } from '../ports/team-registry.ts';
 import { worstOf } from './recent-traffic.ts';
+import { Rounds } from './rounds.ts';
+import { Spell } from './spell.ts';
 
 export interface TeamsNearLimits {
   /** When the last scan ended, in ms on the monotonic clock; `undefined` before the first. */
@@ -70,58 +73,44 @@ export class TeamWatch {
   /** Of the last complete scan. To be read only. */
   latest = NOTHING;
   readonly #options: TeamWatchOptions;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #scans: Rounds;
+  readonly #unreadable: Spell<string>;
   #closed = false;
-  #failing = false;
 
   /** Starts the first scan at once. */
   constructor(options: TeamWatchOptions) {
     this.#options = options;
-    void this.#scans();
+    const { log, settings } = options;
+    this.#unreadable = new Spell({
+      begins: (cause) => log.warn('the teams could not be read: their metrics stay as they were', { cause }),
+      ends: () => log.info('the teams can be read again'),
+    });
+    this.#scans = new Rounds(settings.every_seconds * SECOND_MS, () => this.#scan());
+    void this.#scans.now();
   }
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    void this.#scans.close();
   }
 
-  /** If the store is unavailable, waits for the next scan. */
-  async #scans(): Promise<void> {
-    const { now, settings } = this.#options;
-    const everyMs = settings.every_seconds * SECOND_MS;
-    while (!this.#closed) {
-      const startedAtMs = now();
-      const found = await this.#scan();
-      this.latest = found ?? this.latest;
-      await this.#pause(found === undefined ? everyMs : Math.max(PAUSE_MS, startedAtMs + everyMs - now()));
-    }
-  }
-
-  async #scan(): Promise<TeamsNearLimits | undefined> {
-    const { teams, log, now, settings, wallMs } = this.#options;
+  /** If the store is unavailable, the next scan reads all again. */
+  async #scan(): Promise<void> {
+    const { teams, now, settings, wallMs } = this.#options;
     let found = NOTHING;
-    for (let after: string | undefined; !this.#closed; await this.#pause(PAUSE_MS)) {
+    for (let after: string | undefined; !this.#closed; await delay(PAUSE_MS, undefined, { ref: false })) {
       // A rejection is a bug of the store, which must not end the process.
       const page = await teams
         .pageSummaries({ after, limit: PAGE, search: undefined })
         .catch((error: unknown): StoreUnavailable => ({ kind: 'unavailable', cause: placeOf(error) }));
+      if (this.#closed) return;
       const isAway = isUnavailable(page);
-      if (isAway && !this.#failing && !this.#closed)
-        log.warn('the teams could not be read: their metrics stay as they were', { cause: page.cause });
-      if (!isAway && this.#failing) log.info('the teams can be read again');
-      this.#failing = isAway;
-      if (isAway) return undefined;
+      this.#unreadable.note(isAway ? page.cause : undefined);
+      if (isAway) return;
       found = withPage(found, page, settings, wallMs());
-      if (page.length < PAGE) return { ...found, passedAtMs: now() };
+      if (page.length < PAGE) return void (this.latest = { ...found, passedAtMs: now() });
       after = page.at(-1)!.team.teamId;
     }
-    return undefined;
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (!this.#closed) this.#timer = setTimeout(resolve, ms).unref();
-    });
   }
 }
 
