@@ -27,9 +27,6 @@ export function chartOfRelease(folder: string): string {
   return chart;
 }
 
-/** Versions of Kubernetes whose schemas are there; `kubernetes-1.27` is a package in the tools' folder. */
-export const VERSIONS = ['1.27', '1.33', '1.36'] as const;
-
 export interface ChartTools {
   /** A folder with `node_modules`. */
   readonly folder: string;

@@ -177,11 +177,11 @@ test('the packed chart installs the same, and with the values of a release its i
 });
 
 describe('the judges', () => {
-  test('find a member that Kubernetes does not have, in each version', async () => {
+  test('find a member that Kubernetes does not have', async () => {
     const deployment = find(await installed(SIMPLE), 'Deployment');
     const spec = { ...(deployment.spec as object), replcas: 2 };
     const found = await namesFaults(tools.folder, [{ ...deployment, spec }]);
-    expect(found.match(/'"replcas"' does not exist in type 'IDeploymentSpec'/g)).toHaveLength(3);
+    expect(found.match(/'"replcas"' does not exist in type 'IDeploymentSpec'/g)).toHaveLength(1);
   });
 
   test('find a value that the schema does not allow, and a member that is missing', async () => {

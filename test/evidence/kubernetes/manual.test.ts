@@ -1,17 +1,16 @@
-// The manual's page on Helm: its commands run as they stand, by the real helm and kubectl against a stand-in for the cluster.
+// The manual's page about Helm: its commands and its values, with the real helm and kubectl and without a cluster.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chartTools } from '../../kubernetes/chart-tools.ts';
 import type { ChartTools } from '../../kubernetes/chart-tools.ts';
-import { startStandInApi } from '../../kubernetes/stand-in-api.ts';
-import type { StandInApi } from '../../kubernetes/stand-in-api.ts';
+import { manifestsIn } from '../../kubernetes/manifests.ts';
 import { lingate } from '../../support/lingate-command.ts';
 import { codeBlocks, manualPage } from '../../support/manual.ts';
 import { runProgram } from '../../support/start-program.ts';
-import type { Ended } from '../../support/start-program.ts';
 
 const CONFIG = fileURLToPath(new URL('../../../config', import.meta.url));
 const PAGE = manualPage('helm');
@@ -19,67 +18,55 @@ const [secret, install, first, forward, upgrade] = codeBlocks(PAGE, 'sh') as [st
 
 let folder: string;
 let tools: ChartTools;
-let api: StandInApi;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lingate-helm-page-'));
-  [tools, api] = await Promise.all([chartTools(), startStandInApi()]);
-  const cluster = { name: 'stand-in', cluster: { server: api.url } };
-  const context = { name: 'stand-in', context: { cluster: 'stand-in', user: 'nobody' } };
-  const config = { apiVersion: 'v1', kind: 'Config', clusters: [cluster], contexts: [context], users: [{ name: 'nobody', user: {} }] };
-  writeFileSync(join(folder, 'kubeconfig'), JSON.stringify({ ...config, 'current-context': 'stand-in' }));
+  tools = await chartTools();
   // A checkout, as far as the commands see.
   symlinkSync(CONFIG, join(folder, 'config'));
   writeFileSync(join(folder, 'my-values.yaml'), codeBlocks(PAGE, 'yaml')[0]!);
 }, 300_000);
 
-afterAll(async () => {
-  await api.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** In a shell that stops at the first failure. */
-function run(block: string): Promise<Ended> {
+/** What a command prints in a shell. */
+async function printed(command: string): Promise<string> {
   const path = `${join(tools.folder, 'bin')}:${process.env['PATH'] ?? ''}`;
-  const env = { PATH: path, HOME: folder, KUBECONFIG: join(folder, 'kubeconfig'), REDIS_PASSWORD: 'a-password' };
-  return runProgram('sh', ['-e', '-c', block], { cwd: folder, env, uses: ['helm', 'kubectl', 'openssl'] });
+  const env = { PATH: path, HOME: folder, REDIS_PASSWORD: 'a-password' };
+  const { status, stdout, stderr } = await runProgram('sh', ['-c', command], { cwd: folder, env, uses: ['helm', 'kubectl', 'openssl'] });
+  expect([status, stderr]).toEqual([0, '']);
+  return stdout;
 }
 
-const ended = async (block: string): Promise<readonly [number | null, string]> => {
-  const { status, stderr } = await run(block);
-  return [status, stderr];
-};
-
-test('its commands install the chart, wait for it and upgrade it', async () => {
-  expect(await ended(secret)).toEqual([0, '']);
-  const installed = await run(install);
-  expect([installed.status, installed.stderr]).toEqual([0, '']);
-  expect(installed.stdout).toMatch(/deployment "lingate" successfully rolled out/);
-  const kinds = api.objects().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  expect(kinds.toSorted()).toEqual([
-    'ConfigMap lingate',
-    'Deployment lingate',
-    'Ingress lingate',
-    'Namespace translation',
-    'NetworkPolicy lingate',
-    'PodDisruptionBudget lingate',
-    'Secret lingate',
-    'Service lingate',
-  ]);
-  const data = api.objects().find(({ kind }) => kind === 'Secret')!['data'] as Record<string, string>;
-  const text = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
-  expect(text).toEqual({
+test('its commands install what it says, with the keys of its Secret, and upgrade the same', async () => {
+  const [, created] = secret.trim().split(/\n(?=kubectl)/);
+  const { metadata, data } = JSON.parse(await printed(`${created} --dry-run=client --output json`)) as {
+    metadata: { name: string; namespace: string };
+    data: Record<string, string>;
+  };
+  expect(secret.split('\n')[0]).toBe(`kubectl create namespace ${metadata.namespace}`);
+  expect(Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))).toEqual({
     'store-url': 'redis://:a-password@redis.example.com:6379',
     'admin-token': expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
   });
+  const [installs, waits] = install.trim().split('\n') as [string, string];
+  const manifests = manifestsIn(await printed(installs.replace('helm install', 'helm template')));
+  expect(manifests.map(({ kind, metadata: { name } }) => `${kind} ${name}`).toSorted()).toEqual([
+    'ConfigMap lingate',
+    'Deployment lingate',
+    'Ingress lingate',
+    'NetworkPolicy lingate',
+    'PodDisruptionBudget lingate',
+    'Service lingate',
+  ]);
   // The pods' variables are read from keys that there are.
-  const deployed = JSON.stringify(api.objects().find(({ kind }) => kind === 'Deployment'));
-  for (const [, key] of deployed.matchAll(/"secretKeyRef":\{"(?:key":"([\w-]+)","name":"lingate|name":"lingate","key":"([\w-]+))"/g)) {
-    if (key !== undefined) expect(Object.keys(text)).toContain(key);
-  }
-  const upgraded = await run(upgrade);
-  expect([upgraded.status, upgraded.stderr]).toEqual([0, '']);
-  expect(upgraded.stdout).toMatch(/^2 .*deployed.*Upgrade complete/m);
+  const deployed = JSON.stringify(manifests.find(({ kind }) => kind === 'Deployment'));
+  const keys = [...deployed.matchAll(/"secretKeyRef":(\{[^}]+\})/g)].map(([, text]) => JSON.parse(text!) as { name: string; key: string });
+  expect(new Set(keys.map(({ name, key }) => `${name} ${key}`))).toEqual(
+    new Set(Object.keys(data).map((key) => `${metadata.name} ${key}`)),
+  );
+  expect(waits).toBe(`kubectl --namespace ${metadata.namespace} rollout status deployment/lingate --timeout 10m`);
+  expect(upgrade.split('\n')[0]).toBe(installs.replace('install', 'upgrade'));
 });
 
 test('what it runs in a pod and forwards from one are commands that there are', async () => {
