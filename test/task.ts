@@ -48,7 +48,6 @@ export const TASKS = {
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },
   'bench:ledger': { what: "what the ledger costs: Redis's instructions, or SQLite's CPU time", file: 'bench/ledger.ts' },
   'bench:teams': { what: 'what operators wait for with 100,000 teams', file: 'bench/teams.ts' },
-  pictures: { what: "the console's pages as pictures", file: 'test/pictures/main.ts' },
   manual: { what: 'writes the tables that come from the code into the manual', file: 'src/manual.ts' },
   vendors: { what: 'what is new in the packages of vendors whose APIs we serve', file: 'test/vendors/main.ts' },
   release: { what: 'the package with its bill of materials and checksums, in release/', file: 'src/release.ts' },

@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { limitsOf } from '../support/door/terms.ts';
 import { CONSOLE_ROUTES } from '../support/door/tables.ts';
 import { startScriptedEngine } from '../../src/testing.ts';
-import { sampleDocuments } from '../pictures/sample-documents.ts';
+import { sampleDocuments } from './sample-documents.ts';
 import { axeFindings } from '../support/axe.ts';
 import { startBrowser } from '../support/browser.ts';
 import type { Browser } from '../support/browser.ts';
@@ -18,6 +19,7 @@ import { CREDIT_PLAN, QUOTA_PLAN, startGateway } from '../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../support/gateway.ts';
 import type { ScriptedEngine } from '../../src/testing/scripted-engine.ts';
 import { request } from '../support/raw-http.ts';
+import type { Look } from '../support/tab.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
 const READER = randomBytes(24).toString('hex');
@@ -30,6 +32,9 @@ const LIMITED_PLAN = {
 } as const;
 /** Their answers are not pages. */
 const NO_PAGES = ['/overview.json', '/usage/csv', '/invoices/csv'];
+
+/** Each page that is judged is also a picture in the folder that the variable names. */
+const PICTURES = process.env['LINGATE_PICTURES'];
 
 /** As long as a tag may be. */
 const TAG = 'x'.repeat(100);
@@ -87,6 +92,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+let pictures = 0;
+
+/** In the order of the walk, as some pages are shown several times; ids and queries are left out. */
+function pictureName(path: string, { scheme, width }: Look): `${string}.png` {
+  const page = path
+    .split('?')[0]!
+    .split('/')
+    .slice(1)
+    .filter((part) => !/^[0-9A-Z]{26}$/.test(part))
+    .join('-');
+  return `${width}-${scheme}-${String(++pictures).padStart(3, '0')}-${page}.png`;
+}
+
 async function send(key: string, path: string, body: object, status: number, more: Fields = {}): Promise<string> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more };
   const answer = await request({ port: gateway.port, method: 'POST', path, headers, body: JSON.stringify(body) });
@@ -119,6 +137,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
   const expectSound = async (): Promise<void> => {
     const { tab } = operator;
     const where = await operator.path();
+    if (PICTURES !== undefined) await tab.page.screenshot({ path: `${PICTURES}/${pictureName(where, look)}`, fullPage: true });
     const wide = await tab.read<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     expect([where, wide, await axeFindings(tab)]).toEqual([where, 0, []]);
   };

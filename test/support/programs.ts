@@ -30,7 +30,7 @@ const EVERY = [
 ] as const;
 /** These create root file systems and run programs in them. */
 const ROOTS = ['test:bare', 'test:image'] as const;
-export const COMMANDS = [...EVERY, ...ROOTS, 'pictures', 'release', 'test:office'] as const;
+export const COMMANDS = [...EVERY, ...ROOTS, 'release', 'test:office'] as const;
 
 const TEST = ['test'] as const;
 const EVIDENCE = ['test:evidence', 'test:long', 'scorecard'] as const;
@@ -46,7 +46,7 @@ export const PROGRAMS = {
   chromium: {
     package: 'chromium',
     file: '/usr/bin/chromium',
-    for: ['test:evidence', 'test:long', 'pictures'],
+    for: ['test:evidence', 'test:long'],
     why: 'shows pages in a real browser',
   },
   curl: { package: 'curl', file: '/usr/bin/curl', for: [...PAGES, ...ROOTS], why: 'runs the samples of docs and demo as they are' },

@@ -1,9 +1,9 @@
 // Documents to look at: in every state, of several teams, small and large.
 import { ulid } from 'ulid';
-import { answered } from '../../src/domain/store-unavailable.ts';
+import { answered } from '../../src/index.ts';
 import type { DocumentRecord } from '../../src/ports/documents.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { recordDocuments } from '../../src/stores/records/record-documents.ts';
+import { recordDocuments } from '../support/door/stores.ts';
 
 type Change = Partial<DocumentRecord>;
 
