@@ -13,7 +13,7 @@ import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
 import { closed, list, matching, reloaded, secretValue, section, text, whole } from './schema-parts.ts';
 
-export const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
+const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
   free: {
     billing: 'quota',
     requests_per_second: 5,
