@@ -1,15 +1,6 @@
 // The members that operations have in common: what they may be, and how people give them.
 import type { TSchema } from 'typebox';
-import {
-  limitedTwice,
-  readWindowLimit,
-  WINDOW_ENTRIES_MAX,
-  WINDOW_NUMBER_MAX,
-  COUNTED,
-  WINDOWS,
-  writtenWindows,
-  windowLimits,
-} from '../domain/window-limits.ts';
+import { readWindowLimit, windowLimits, windowListSchema, writtenWindows } from '../domain/window-limits.ts';
 import type { WindowLimit } from '../domain/window-limits.ts';
 import { DAY_MS } from '../domain/period.ts';
 import type { JudgedText } from '../domain/record-name.ts';
@@ -21,7 +12,7 @@ import { Unreadable } from './input.ts';
 import type { GivenAs } from './input.ts';
 import type { RecordKind } from './operation.ts';
 
-export const closed = { additionalProperties: false } as const;
+export { closed } from '../domain/option-schema.ts';
 export const moment = Type.String({ format: 'date-time' });
 export const whole = Type.Integer({ minimum: 0 });
 export const orNull = <Schema extends TSchema>(schema: Schema, description: string) => Type.Union([schema, Type.Null()], { description });
@@ -97,20 +88,6 @@ export const tag = text(`a tag: it ${TAG_FAULT}`, (one) => readTag(one) === one,
   attributes: { maxlength: TAG_CHARACTERS_MAX, spellcheck: 'false' },
 });
 
-const number = Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_NUMBER_MAX }));
-const windowEntry = Type.Refine(
-  Type.Object(
-    {
-      per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
-      requests: number,
-      characters: number,
-    },
-    { ...closed, description: 'With one or both numbers.' },
-  ),
-  (entry) => COUNTED.some((name) => entry[name] !== undefined),
-  () => 'has neither requests nor characters',
-);
-
 const asWindows: GivenAs = {
   flag: 'limit',
   value: 'LIMIT',
@@ -124,16 +101,10 @@ const asWindows: GivenAs = {
 
 /** Limits by minute to month: a list, or texts such as `requests=600/minute`. */
 export function windowListAs(more: GivenAs = {}) {
-  return Type.Refine(
-    Type.Array(windowEntry, {
-      minItems: 1,
-      maxItems: WINDOW_ENTRIES_MAX,
-      description: 'What may be used in a minute, an hour, a day, a week or a month. Replaces the whole list.',
-      given: { ...asWindows, ...more },
-    }),
-    (entries) => limitedTwice(entries) === undefined,
-    (entries) => `limits the ${limitedTwice(entries as readonly WindowLimit[])} a second time`,
-  );
+  return windowListSchema({
+    description: 'What may be used in a minute, an hour, a day, a week or a month. Replaces the whole list.',
+    given: { ...asWindows, ...more },
+  });
 }
 export const windowList = windowListAs();
 

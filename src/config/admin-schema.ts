@@ -5,7 +5,8 @@ import { Type } from '../domain/typebox.ts';
 import type { Fault } from './config-error.ts';
 import { isLoopback } from './network-address.ts';
 import type { ConfigFile } from './schema.ts';
-import { closed, list, matching, reloaded, secretValue, text } from './schema-parts.ts';
+import { closed, matching, text } from '../domain/option-schema.ts';
+import { list, reloaded, secretValue } from './schema-parts.ts';
 
 const ISSUER = 'an https URL without credentials, query and fragment, for example https://id.example.com (http only on loopback)';
 const CONSOLE_URL = 'the https origin of the console, without a path, for example https://lingate.example.com (http only on loopback)';

@@ -4,7 +4,8 @@ import { WINDOWS } from '../domain/window-limits.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { Type } from '../domain/typebox.ts';
 import type { ConfigFile } from './schema.ts';
-import { closed, list, matching, reloaded, section, whole } from './schema-parts.ts';
+import { closed, matching, whole } from '../domain/option-schema.ts';
+import { list, reloaded, section } from './schema-parts.ts';
 
 export const HTTP_URL = 'an absolute http or https URL without credentials, query and fragment, for example http://10.0.0.5:2737';
 export const isHttpUrl = (value: string): boolean =>

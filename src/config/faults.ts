@@ -69,6 +69,8 @@ function explain(error: TLocalizedValidationError, root: SchemaNode, rootValue: 
   }
   // TypeBox's second error about a key that `additionalProperties` has already reported.
   if (error.keyword === 'boolean') return [];
+  // The listed values say more.
+  if (error.keyword === 'type' && shape.enum !== undefined) return [];
   // A rule in code has words of its own, unless the schema says what a value is.
   if (error.keyword === '~refine' && shape.is === undefined) return [{ path, reason: error.message }];
   const limit = 'limit' in error.params ? Number(error.params.limit) : 0;

@@ -9,7 +9,8 @@ import { Type } from '../domain/typebox.ts';
 import { assertFaultless } from './config-error.ts';
 import type { Fault } from './config-error.ts';
 import { join, shown } from './faults.ts';
-import { closed, list, secretValue, text, whole } from './schema-parts.ts';
+import { closed, text, whole } from '../domain/option-schema.ts';
+import { list, secretValue } from './schema-parts.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const PATH = 'a path of plain segments, for example /v1/voices, or /v1/documents/* for that path and everything below it';

@@ -17,7 +17,7 @@ import type { LoadedProblem, LoadedRoute, PluginApis, PluginRoute } from '../por
 import { ConfigError, labelOf } from './config-error.ts';
 import { faultsOf } from './faults.ts';
 import { nearest } from './nearest.ts';
-import { matching } from './schema-parts.ts';
+import { matching } from '../domain/option-schema.ts';
 import { Clone, Default, Type } from '../domain/typebox.ts';
 import { BACK_OFF, problems as ownProblems, refuseAs } from '../core/problem.ts';
 import type { ProblemKind } from '../core/problem.ts';

@@ -6,6 +6,7 @@ import type { LanguageTable } from '../domain/languages.ts';
 import { overageCharacters } from '../domain/money.ts';
 import { faultOfPair } from '../domain/engine-routing.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period.ts';
+import { CreditPlanSchema, QuotaPlanSchema } from '../domain/plan.ts';
 import type { QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { adminFaults } from './admin-schema.ts';
@@ -17,7 +18,6 @@ import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
 import { Default } from '../domain/typebox.ts';
 import type { Override } from './environment.ts';
-import { CreditPlanSchema, QuotaPlanSchema } from './schema.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Per request (interface, Limits). */

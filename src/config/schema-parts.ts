@@ -1,5 +1,5 @@
 // The building blocks of the configuration's schemas.
-import type { TSchemaOptions } from 'typebox';
+import { text } from '../domain/option-schema.ts';
 import { Type } from '../domain/typebox.ts';
 
 /** What a reload does with schemas of this folder: take the member, or all of a section. */
@@ -10,22 +10,8 @@ export interface Reloading {
 /** Of members that a reload takes over; others wait for a restart. */
 export const reloaded = { reload: true } as const;
 
-export const closed = { additionalProperties: false } as const;
 /** A section that may be left out: its members have defaults. */
 export const section = { additionalProperties: false, default: {} } as const;
-
-export function whole(minimum: number, maximum: number, fallback?: number) {
-  return Type.Integer({ minimum, maximum, ...(fallback === undefined ? {} : { default: fallback }) });
-}
-
-/** A string that `test` accepts; `is` says in the error what would be right. */
-export function text(is: string, test: (value: string) => boolean, options: TSchemaOptions = {}) {
-  return Type.Refine(Type.String({ ...options, is }), test, () => is);
-}
-
-export function matching(is: string, pattern: RegExp, options: TSchemaOptions = {}) {
-  return text(is, (value) => pattern.test(value), options);
-}
 
 /** Written as a string, `{ env: NAME }` or `{ file: PATH }`; only read when the gateway starts: other commands do not need it. */
 export function secretValue(options: Reloading = {}) {

@@ -1,17 +1,18 @@
 // The configuration file's schema: members, limits and defaults, under operators' names.
-import type { Static, TSchema } from 'typebox';
-import { isCurrency, MINOR_MAX } from '../domain/money.ts';
+import type { Static } from 'typebox';
+import { MINOR_MAX } from '../domain/money.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
-import { HISTORY_DAYS, parseDuration } from '../domain/period.ts';
-import type { CreditPlan, Plan } from '../domain/plan.ts';
-import { COUNTED, limitedTwice, WINDOW_ENTRIES_MAX, WINDOW_NUMBER_MAX, WINDOWS } from '../domain/window-limits.ts';
+import { HISTORY_DAYS } from '../domain/period.ts';
+import { CHARACTERS_MAX } from '../domain/plan.ts';
+import type { Plan } from '../domain/plan.ts';
 import { Type } from '../domain/typebox.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { AdminSection } from './admin-schema.ts';
 import { ForwardEntries } from './forward.ts';
 import { EngineSections, HTTP_URL, isHttpUrl } from './engine-schema.ts';
 import { isAddressOrRange, parseNetworkAddress } from './network-address.ts';
-import { closed, list, matching, reloaded, secretValue, section, text, whole } from './schema-parts.ts';
+import { closed, matching, text, whole } from '../domain/option-schema.ts';
+import { list, reloaded, secretValue, section } from './schema-parts.ts';
 
 const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
   free: {
@@ -46,9 +47,6 @@ const DEFAULT_PLANS: Readonly<Record<string, Plan>> = {
   },
 };
 
-/** In minor units per million characters; all products with other limits are exact. */
-const PRICE_MAX = 100_000_000;
-const CHARACTERS_MAX = 1_000_000_000_000;
 const LEASE_SECONDS_MAX = 600;
 /** uWebSockets.js supports at most 960. */
 const IDLE_SECONDS_MAX = 900;
@@ -65,56 +63,6 @@ const isListenAddress = (value: string): boolean => parseNetworkAddress(value) !
 const TAKEN_NAMES =
   /^(?:authorization|bearer|basic|digest|negotiate|proxy-.*|cookie|host|connection|upgrade|te|trailer|transfer-encoding|keep-alive|expect|date|content-.*|accept.*|x-request-id|traceparent|tracestate|user-agent|forwarded|x-forwarded-.*)$/i;
 const isVendorName = (value: string): boolean => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value) && !TAKEN_NAMES.test(value);
-
-const WindowEntry = Type.Object(
-  {
-    per: Type.Enum([...WINDOWS]),
-    requests: Type.Optional(whole(1, WINDOW_NUMBER_MAX)),
-    characters: Type.Optional(whole(1, WINDOW_NUMBER_MAX)),
-  },
-  closed,
-);
-
-/** The members that plans of every billing have. */
-const planBase = {
-  requests_per_second: whole(1, 100_000),
-  max_characters_per_request: whole(1, 10_000_000),
-  max_glossaries: whole(0, 10_000),
-  document_characters: Type.Optional(whole(1, CHARACTERS_MAX)),
-  documents_at_once: Type.Optional(whole(0, 1000)),
-  document_bytes: Type.Optional(whole(0, 1_099_511_627_776)),
-  period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
-  test_keys: Type.Optional(Type.Object({ characters: whole(1, CHARACTERS_MAX) }, closed)),
-  currency: text('an ISO 4217 code of three capital letters, for example EUR', isCurrency),
-  limits: Type.Optional(
-    Type.Refine(
-      Type.Array(WindowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX }),
-      (value) => value.every((one) => COUNTED.some((name) => one[name] !== undefined)) && limitedTwice(value) === undefined,
-      () => 'must be a list whose entries have requests, characters or both, and each number once for a time',
-    ),
-  ),
-} satisfies Record<Exclude<keyof CreditPlan, 'billing' | 'credit_minor_per_million'>, TSchema>;
-
-/** Included characters per period, then overage up to a cap. */
-export const QuotaPlanSchema = Type.Object(
-  {
-    billing: Type.Enum(['quota']),
-    ...planBase,
-    characters: whole(0, CHARACTERS_MAX),
-    period: text('an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S', (value) => parseDuration(value) !== undefined, {
-      default: 'P1M',
-    }),
-    overage_cap_minor: whole(0, MINOR_MAX, 0),
-    overage_minor_per_million: whole(0, PRICE_MAX, 0),
-  },
-  closed,
-);
-
-/** Prepaid credit, drawn down per character. A price of 0 would make it unlimited. */
-export const CreditPlanSchema = Type.Object(
-  { billing: Type.Enum(['credit']), ...planBase, credit_minor_per_million: whole(1, PRICE_MAX) },
-  closed,
-);
 
 /** `languages.yaml`. */
 export const LanguagesFile = Type.Object(

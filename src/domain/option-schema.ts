@@ -1,6 +1,21 @@
-// How options of engine protocols are declared, besides TypeBox; the type of a JSON schema node.
-import type { TString } from 'typebox';
+// How settings and options are declared, besides TypeBox; the type of a JSON schema node.
+import type { TSchemaOptions, TString } from 'typebox';
 import { Type } from './typebox.ts';
+
+export const closed = { additionalProperties: false } as const;
+
+export function whole(minimum: number, maximum: number, fallback?: number) {
+  return Type.Integer({ minimum, maximum, ...(fallback === undefined ? {} : { default: fallback }) });
+}
+
+/** A string that `test` accepts; `is` says in the error what would be right. */
+export function text(is: string, test: (value: string) => boolean, options: TSchemaOptions = {}) {
+  return Type.Refine(Type.String({ ...options, is }), test, () => is);
+}
+
+export function matching(is: string, pattern: RegExp, options: TSchemaOptions = {}) {
+  return text(is, (value) => pattern.test(value), options);
+}
 
 /**
  * An option that is never displayed: configured as a string, `{ env: NAME }` or `{ file: PATH }`.

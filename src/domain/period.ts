@@ -102,7 +102,7 @@ export function parseRfc3339(text: string): number | undefined {
 }
 
 /** `creation`: n durations after it. `calendar`: a UTC day, ISO week, month or year. */
-export type PeriodAnchor = 'creation' | 'calendar';
+type PeriodAnchor = 'creation' | 'calendar';
 
 /** Follows the length: a version that does not know it finds no valid duration. */
 const BY_CALENDAR = '@calendar';

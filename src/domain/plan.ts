@@ -1,46 +1,59 @@
 // Plans: the limits and prices that an operator sells, and the copy of them that applies to a team.
-import { overageCharacters } from './money.ts';
-import { anchorOf, lengthOf, periodRule } from './period.ts';
-import type { PeriodAnchor } from './period.ts';
-import { NO_WINDOWS, writtenWindows } from './window-limits.ts';
-import type { WindowLimit } from './window-limits.ts';
+import type { Static } from 'typebox';
+import { isCurrency, MINOR_MAX, overageCharacters } from './money.ts';
+import { closed, text, whole } from './option-schema.ts';
+import { anchorOf, lengthOf, parseDuration, periodRule } from './period.ts';
+import { Type } from './typebox.ts';
+import { NO_WINDOWS, windowListSchema, writtenWindows } from './window-limits.ts';
 
-interface PlanBase {
-  readonly requests_per_second: number;
-  readonly max_characters_per_request: number;
-  readonly max_glossaries: number;
-  /** Held for a document until it is counted; of the configuration, as the next two. */
-  readonly document_characters?: number;
-  /** How many documents of a team may be queued or translating. */
-  readonly documents_at_once?: number;
-  /** The bytes of all files of a team; by default a quarter of what the store takes. */
-  readonly document_bytes?: number;
-  /** ISO 4217. */
-  readonly currency: string;
-  /** Defaults to `creation`. */
-  readonly period_anchor?: PeriodAnchor;
-  /** What test keys may use for nothing in each period. Without it they cost as live ones. */
-  readonly test_keys?: { readonly characters: number };
-  /** By minute, hour, day, week and month; entries for the same time are joined. */
-  readonly limits?: readonly WindowLimit[];
-}
+/** In minor units per million characters; all products with other limits are exact. */
+const PRICE_MAX = 100_000_000;
+export const CHARACTERS_MAX = 1_000_000_000_000;
+
+/** The members that plans of every billing have. */
+const planBase = {
+  requests_per_second: whole(1, 100_000),
+  max_characters_per_request: whole(1, 10_000_000),
+  max_glossaries: whole(0, 10_000),
+  // Held for a document until it is counted; of the configuration, as the next two.
+  document_characters: Type.Optional(whole(1, CHARACTERS_MAX)),
+  // How many documents of a team may be queued or translating.
+  documents_at_once: Type.Optional(whole(0, 1000)),
+  // The bytes of all files of a team; by default a quarter of what the store takes.
+  document_bytes: Type.Optional(whole(0, 1_099_511_627_776)),
+  // By default `creation`.
+  period_anchor: Type.Optional(Type.Enum(['creation', 'calendar'])),
+  // What test keys may use for nothing in each period. Without it they cost as live ones.
+  test_keys: Type.Optional(Type.Object({ characters: whole(1, CHARACTERS_MAX) }, closed)),
+  currency: text('an ISO 4217 code of three capital letters, for example EUR', isCurrency),
+  // By minute, hour, day, week and month; entries for the same time are joined.
+  limits: Type.Optional(windowListSchema()),
+};
 
 /** Included characters per period, then overage up to a cap. */
-export interface QuotaPlan extends PlanBase {
-  readonly billing: 'quota';
-  readonly characters: number;
-  /** ISO 8601 duration. */
-  readonly period: string;
-  readonly overage_cap_minor: number;
-  readonly overage_minor_per_million: number;
-}
+export const QuotaPlanSchema = Type.Object(
+  {
+    billing: Type.Enum(['quota']),
+    ...planBase,
+    characters: whole(0, CHARACTERS_MAX),
+    period: text('an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S', (value) => parseDuration(value) !== undefined, {
+      default: 'P1M',
+    }),
+    overage_cap_minor: whole(0, MINOR_MAX, 0),
+    overage_minor_per_million: whole(0, PRICE_MAX, 0),
+  },
+  closed,
+);
 
-/** Prepaid credit, drawn down per character. */
-export interface CreditPlan extends PlanBase {
-  readonly billing: 'credit';
-  readonly credit_minor_per_million: number;
-}
+/** Prepaid credit, drawn down per character. A price of 0 would make it unlimited. */
+export const CreditPlanSchema = Type.Object(
+  { billing: Type.Enum(['credit']), ...planBase, credit_minor_per_million: whole(1, PRICE_MAX) },
+  closed,
+);
 
+/** As the configuration has it, with its defaults. */
+export type QuotaPlan = Readonly<Static<typeof QuotaPlanSchema>>;
+export type CreditPlan = Readonly<Static<typeof CreditPlanSchema>>;
 export type Plan = QuotaPlan | CreditPlan;
 
 const CREDIT_REPORT_PERIOD = 'P1M';

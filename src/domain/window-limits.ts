@@ -3,7 +3,10 @@
 // they are judged: the list that the ledgers, answers, header fields, log, console and manual
 // read. Another kind is a row here, and its rule in src/ledger and in stores/redis/lua.
 import type { LimitOwner, RefusingLimit } from './key-limits.ts';
+import type { TSchemaOptions } from 'typebox';
+import { closed, whole } from './option-schema.ts';
 import type { Period } from './period.ts';
+import { Type } from './typebox.ts';
 
 /** A window of the UTC calendar: the longest that it lasts, and the one that contains a moment. */
 interface CalendarWindow {
@@ -166,14 +169,38 @@ function readWindows(written: string): readonly WindowLimit[] {
 }
 
 /** Each number of each window once. */
-export const WINDOW_ENTRIES_MAX = WINDOWS.length * COUNTED.length;
+const WINDOW_ENTRIES_MAX = WINDOWS.length * COUNTED.length;
 /** Same as a plan's characters. */
-export const WINDOW_NUMBER_MAX = 1_000_000_000_000;
+const WINDOW_NUMBER_MAX = 1_000_000_000_000;
 
 /** What a list limits a second time: `requests of a day`. */
-export function limitedTwice(entries: readonly WindowLimit[]): string | undefined {
+function limitedTwice(entries: readonly WindowLimit[]): string | undefined {
   const all = entries.flatMap((one) => COUNTED.flatMap((name) => (one[name] === undefined ? [] : [`${name} of a ${one.per}`])));
   return all.find((one, index) => all.indexOf(one) !== index);
+}
+
+const number = Type.Optional(whole(1, WINDOW_NUMBER_MAX));
+const WindowEntry = Type.Refine(
+  Type.Object(
+    {
+      per: Type.Enum([...WINDOWS], { type: 'string', description: 'In UTC; a week begins on Monday.' }),
+      requests: number,
+      characters: number,
+    },
+    { ...closed, description: 'With one or both numbers.' },
+  ),
+  (entry) => COUNTED.some((name) => entry[name] !== undefined),
+  () => 'has neither requests nor characters',
+);
+
+/** The schema of a list of them, for files and for operators. */
+export function windowListSchema(options: TSchemaOptions = {}) {
+  const entries = Type.Unsafe<readonly WindowLimit[]>(Type.Array(WindowEntry, { minItems: 1, maxItems: WINDOW_ENTRIES_MAX, ...options }));
+  return Type.Refine(
+    entries,
+    (all) => limitedTwice(all) === undefined,
+    (all) => `limits the ${limitedTwice(all)} a second time`,
+  );
 }
 
 const WRITTEN = /^(\w+)=(\d{1,15})\/(\w+)$/;

@@ -167,10 +167,11 @@ const WRONG: readonly [yaml: string, line: string][] = [
   [plan(QUOTA, 'requests_per_second', '"5"'), 'plans.free.requests_per_second: "5" is not a whole number from 1 to 100000'],
   [plan(QUOTA, 'currency', 'eur'), 'plans.free.currency: "eur" is not an ISO 4217 code of three capital letters, for example EUR'],
   [quota('period: 1 month'), 'plans.free.period: "1 month" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
-  ...['[{ per: day, requests: 1 }, { per: day, requests: 2 }]', '[{ per: day }]'].map((limits): [string, string] => [
-    quota(`limits: ${limits}`),
-    'plans.free.limits: must be a list whose entries have requests, characters or both, and each number once for a time',
-  ]),
+  [
+    quota('limits: [{ per: day, requests: 1 }, { per: day, requests: 2 }]'),
+    'plans.free.limits: limits the requests of a day a second time',
+  ],
+  [quota('limits: [{ per: day }]'), 'plans.free.limits.0: has neither requests nor characters'],
   [quota('period: PT0S'), 'plans.free.period: "PT0S" is not an ISO 8601 duration of a second or more, for example P1M, P7D or PT30S'],
   [
     quota('period: P3M, period_anchor: calendar'),

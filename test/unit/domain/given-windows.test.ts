@@ -1,6 +1,7 @@
 // Limits by minute to month as operators give them: what is taken, what is refused with which words, and changes of some of them.
 import { expect, test } from 'vitest';
-import { changedWindows, limitedTwice, readWindowLimit, windowTexts } from '../../../src/domain/window-limits.ts';
+import { faultsOf } from '../../../src/config/faults.ts';
+import { changedWindows, readWindowLimit, windowListSchema, windowTexts } from '../../../src/domain/window-limits.ts';
 
 test.each([
   [
@@ -9,16 +10,17 @@ test.each([
       { per: 'day', requests: 1 },
       { per: 'week', requests: 1 },
     ],
-    undefined,
+    [],
   ],
   [
     [
       { per: 'day', requests: 1, characters: 5 },
       { per: 'day', requests: 2 },
     ],
-    'requests of a day',
+    ['limits the requests of a day a second time'],
   ],
-] as const)('%j limits twice: %s', (given, twice) => expect(limitedTwice(given)).toBe(twice));
+  [[{ per: 'day' }], ['has neither requests nor characters']],
+] as const)('%j: %j', (given, faults) => expect(faultsOf(windowListSchema(), given).map(({ reason }) => reason)).toEqual(faults));
 
 test.each([
   ['requests=600/minute', { per: 'minute', requests: 600 }],
