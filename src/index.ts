@@ -76,7 +76,15 @@ export { WindowCounts } from './ledger/counter.ts';
 export type { ExceededWindow } from './ledger/counter.ts';
 export type { CountedWindow, StoredCounts, WindowUse } from './domain/window-limits.ts';
 export type { Credential, CredentialReader } from './domain/api-key.ts';
-export { FORM_BODY_HEADERS, isFormType, isMultipartType, readFormBody, readMultipartBody, readQuery } from './domain/form-body.ts';
+export {
+  endingOf,
+  FORM_BODY_HEADERS,
+  isFormType,
+  isMultipartType,
+  readFormBody,
+  readMultipartBody,
+  readQuery,
+} from './domain/form-body.ts';
 export type { FormBody } from './domain/form-body.ts';
 export { parseJson } from './domain/json-body.ts';
 export type { JsonBounds } from './domain/json-body.ts';

@@ -2,20 +2,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SECOND_MS } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { planSlot } from '../domain/slots.ts';
 import { storeErrorOf } from '../domain/store-unavailable.ts';
-import { abandonDocument, documentSteps, endedDocument, ownDocument, resultStep } from '../endpoints/document-results.ts';
-import { collectUpload, holdFor, keepDocument, uploadStep, uploadSteps } from '../endpoints/document-uploads.ts';
 import { documentMetrics } from '../ops/metrics/gateway-metrics.ts';
-import type { DocumentFormats } from '../ports/document-formats.ts';
+import type { DocumentFormats } from '../documents/formats.ts';
 import type { Refusal } from '../core/outcome.ts';
 import type { DocumentServices, ShownDocument } from '../ports/document-services.ts';
-import type { DocumentOptions } from '../ports/documents.ts';
-import { keyRefusal, removeDocument } from '../runtime/document-ledger.ts';
-import { letTextsGoFirst, limitedTransfers, watchBacklog } from '../runtime/document-load.ts';
-import { DocumentKeys, DocumentSealer } from '../runtime/document-secrets.ts';
-import { isTaken, passFile } from '../runtime/file-passing.ts';
-import { DocumentWorker } from '../runtime/document-worker.ts';
+import { letTextsGoFirst, limitedTransfers, watchBacklog } from '../documents/work/document-load.ts';
+import { DocumentKeys, DocumentSealer } from '../documents/work/document-secrets.ts';
+import { passFile } from '../documents/work/file-passing.ts';
+import { DocumentResults } from '../documents/work/document-results.ts';
+import { DocumentUploads } from '../documents/work/document-uploads.ts';
+import { DocumentWorker } from '../documents/work/document-worker.ts';
 import type { Forgetful } from '../runtime/forgetting.ts';
 import { DirectoryOfDocuments } from '../stores/document-folder.ts';
 import { recordDocuments } from '../stores/records/record-documents.ts';
@@ -88,56 +85,53 @@ const HOUR_MS = 3_600_000;
 
 export function buildDocuments(opened: NonNullable<OpenDocuments>, parts: ChainParts, use: EngineUsers) {
   const { config, store, engines, client, newId } = parts;
-  const { settings, meters } = opened;
-  const slowest = { ofTeams: settings.slowest_bytes_per_second, ofUnknown: config.limits.slowest_bytes_per_second };
+  const { settings, meters, keys } = opened;
   // What a plugin that changes texts has to see or to hide must not pass it in a file.
   const changes = parts.plugins.textStages.some(({ kind }) => kind === 'change');
   const files = changes ? undefined : { ...use, engine: engines, formats: opened.formats };
   const own = opened.formats.all.map(({ name }) => name);
   const ofEngines = files === undefined ? [] : config.engines.flatMap(({ name }) => engines.of(name).formats());
-  const options: DocumentOptions = {
+  const endings = [...new Set([...own, ...ofEngines])].toSorted();
+  const access = {
     ...opened,
+    ledger: store.ledger,
+    slowest: { ofTeams: settings.slowest_bytes_per_second, ofUnknown: config.limits.slowest_bytes_per_second },
+    keepMs: settings.hours * HOUR_MS,
+    now,
+  };
+  const results = new DocumentResults(access);
+  const uploads = new DocumentUploads({
+    ...access,
     teams: store.teams,
     glossaries: parts.dictionaries,
     plans: () => parts.inForce().plans,
-    newId,
-    now,
     bytesMax: settings.bytes,
     storeBytesMax: settings.store_bytes,
-    slowest,
     client,
-    keepMs: settings.hours * HOUR_MS,
+    endings,
+    files,
+    newId,
     takeReservation,
-    endings: [...new Set([...own, ...ofEngines])].toSorted(),
-    isTaken: (x, order) => files !== undefined && isTaken(order, x.get(planSlot), files),
     onCreated() {
       meters.uploaded();
       parts.onDocument();
     },
-    keyRefusal: (document) => keyRefusal(store.ledger, document),
-    remove: (document, unlessTranslated) =>
-      removeDocument(document, { documents: opened.documents, ledger: store.ledger }, unlessTranslated),
-  };
-  const steps = { ...uploadSteps(options, parts.offers), ...documentSteps(options) };
-  return { files, steps, services: servicesFor(options, opened.keys) };
-}
-
-/** For the steps of plugins, over the same functions as the gateway's own. */
-function servicesFor(options: DocumentOptions, keys: DocumentKeys): DocumentServices {
-  return {
-    endings: () => options.endings,
-    hold: (x) => holdFor(x, options),
-    uploadStep: (step) => uploadStep(options, step),
-    collect: (x, bytesMax) => collectUpload(x, bytesMax, options),
-    create: async (x, order) => shown(await keepDocument(x, order, options)),
-    find: async (x, documentId) => shown(await ownDocument(x, documentId, options)),
-    ended: async (x, documentId, withinMs) => shown(await endedDocument(x, documentId, withinMs, options)),
-    abandon: async (x, documentId) => shown(await abandonDocument(x, documentId, options)),
-    resultStep: (step) => resultStep(options, step),
+  });
+  const services: DocumentServices = {
+    endings: () => endings,
+    hold: (x) => uploads.hold(x),
+    uploadStep: (step) => uploads.uploadStep(step),
+    collect: (x, bytesMax) => uploads.collect(x, bytesMax),
+    create: async (x, order) => shown(await uploads.create(x, order)),
+    find: async (x, documentId) => shown(await results.find(x, documentId)),
+    ended: async (x, documentId, withinMs) => shown(await results.ended(x, documentId, withinMs)),
+    abandon: async (x, documentId) => shown(await results.abandon(x, documentId)),
+    resultStep: (step) => results.resultStep(step),
     keyOf: (documentId) => keys.keyOf(documentId),
     linkTo: (document) => keys.linkTo(document),
     linked: (link) => keys.linked(link),
   };
+  return { files, steps: { ...uploads.steps(parts.offers), ...results.steps() }, services };
 }
 
 /** Plugins see no more of a document than callers may. */

@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { nextTurn, partsForTurns } from '../core/turns.ts';
-import type { Built, DocumentFormats, DocumentText, Extracted, FileRefusal } from '../ports/document-formats.ts';
+import type { Built, DocumentFormats, DocumentText, Extracted, FileRefusal } from './formats.ts';
 import { ALL_FORMATS, firstLook, formatOf } from './formats.ts';
 
 /** The thread's `workerData`. */

@@ -1,5 +1,5 @@
 // The limits within which files are read: beyond, they are refused with the limit's name.
-import type { FileRefusal } from '../ports/document-formats.ts';
+import type { FileRefusal } from './formats.ts';
 
 /** Its message is for the file's sender. Caught where a file is read, and only there. */
 export class RefusedFile extends Error {}

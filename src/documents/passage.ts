@@ -1,6 +1,6 @@
 // A passage of a source: a text between two positions, in pieces; the text that is translated, and
 // the pieces of its translation.
-import type { DocumentText } from '../ports/document-formats.ts';
+import type { DocumentText } from './formats.ts';
 import type { ZipPackage } from './office-package.ts';
 import type { Source } from './source.ts';
 import { inWords, MARKS_MAX, refuse, TEXTS_MAX } from './limits.ts';

@@ -1,5 +1,5 @@
 // Reads a file of any format, and builds it with translations; runs in the worker thread.
-import type { Built, Extracted } from '../ports/document-formats.ts';
+import type { Built, Extracted } from './formats.ts';
 import { look } from './formats.ts';
 import type { FormatName } from './formats.ts';
 import { htmlPage } from './html-page.ts';

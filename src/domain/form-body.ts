@@ -163,6 +163,11 @@ function textField({ lines, bytes }: Part): [name: string, value: string] | stri
   return [head.name, bytes.toString('utf8')];
 }
 
+/** Of a file's name: its format, `docx`. */
+export function endingOf(fileName: string): string {
+  return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
+}
+
 /** An upload: one file, named `file`, beside fields of text. */
 export interface UploadForm {
   readonly kind: 'form';

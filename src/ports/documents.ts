@@ -1,16 +1,8 @@
 // Documents translated in the background: records, files, and the queue of what is due.
-import type { Exchange } from '../core/exchange.ts';
-import type { Refusal } from '../core/outcome.ts';
-import type { ClientAddressReader } from '../domain/client-address.ts';
 import type { DOCUMENT_STATES } from '../domain/document-states.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
-import type { Plan } from '../domain/plan.ts';
 import type { RequestTag } from '../domain/request-tag.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { DocumentFormats } from './document-formats.ts';
-import type { DocumentOrder } from './document-services.ts';
-import type { GlossaryCache } from './glossary-store.ts';
-import type { TeamRegistry } from './team-registry.ts';
 
 export type DocumentState = (typeof DOCUMENT_STATES)[number];
 
@@ -176,52 +168,4 @@ export interface DocumentFolder {
   list(): Promise<readonly string[]>;
   /** All files of a document. */
   removeAll(documentId: string): Promise<void>;
-}
-
-/** Whose file it is; of a sender who is not known yet, the address. */
-type TransferOwner = { readonly teamId: string } | { readonly address: string };
-
-/** Encrypts files, each with a key of its own. */
-export interface SealsDocuments {
-  /** At least one piece, also of an empty file. `fileId` must never be used for another file. */
-  seal(documentId: string, fileId: string, bytes: Uint8Array): Promise<EntryPieces>;
-  /** `undefined` if anything differs: the file, its pieces and their order, ids, or the secret. */
-  open(documentId: string, fileId: string, pieces: EntryPieces): Promise<Uint8Array | undefined>;
-}
-
-/** What uploads and downloads need of the process. */
-export interface DocumentOptions {
-  readonly documents: DocumentStore;
-  readonly sealer: SealsDocuments;
-  readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
-  readonly teams: Pick<TeamRegistry, 'findTeam'>;
-  readonly glossaries: GlossaryCache;
-  /** As of now. */
-  readonly plans: () => ReadonlyMap<string, Plan>;
-  /** Of a file. */
-  readonly bytesMax: number;
-  /** Of all files of all teams. */
-  readonly storeBytesMax: number;
-  /** How many bytes a second must move; and before it is known whose they are. */
-  readonly slowest: { readonly ofTeams: number; readonly ofUnknown: number };
-  readonly client: ClientAddressReader;
-  readonly keepMs: number;
-  /** Takes the request's reservation, which the document has from now on. */
-  readonly takeReservation: (x: Exchange) => void;
-  readonly newId: () => string;
-  /** A file comes in or goes out. Returns what gives its place back; `undefined` if there is none. */
-  readonly beginTransfer: (owner: TransferOwner) => (() => void) | undefined;
-  /** The store's clock, and a monotonic one in milliseconds. */
-  readonly nowMs: () => number;
-  readonly now: () => number;
-  /** There is work. */
-  readonly onCreated: () => void;
-  /** The endings of files that can be translated, in order. */
-  readonly endings: readonly string[];
-  /** Whether an engine takes a file that only engines can read. */
-  readonly isTaken: (x: Exchange, order: DocumentOrder) => boolean;
-  /** Why a document's key may no longer be used. */
-  readonly keyRefusal: (document: DocumentRecord) => Promise<Refusal | undefined>;
-  /** Nobody finds it now, and its reservation goes; not `unlessTranslated` and it is. Whether there was one. */
-  readonly remove: (document: DueDocument, unlessTranslated?: boolean) => Promise<boolean | StoreUnavailable>;
 }

@@ -2,10 +2,10 @@
 import type { GatewayServices } from '../../src/ports/gateway-services.ts';
 import { DocumentWorker } from './door/gateways.ts';
 import { newId } from './door/contracts.ts';
-import type { DocumentWorkerOptions } from '../../src/runtime/document-worker.ts';
+import type { DocumentWorkerOptions } from '../../src/documents/work/document-worker.ts';
 import { SILENT } from './silent-log.ts';
 import { isUtf8 } from 'node:buffer';
-import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../../src/ports/document-formats.ts';
+import type { Built, DocumentFormat, DocumentFormats, DocumentText, Extracted } from '../../src/documents/formats.ts';
 
 const TXT: DocumentFormat = { name: 'txt', mediaType: 'text/plain; charset=utf-8' };
 const LINE = /(\r\n|\n|\r)/;

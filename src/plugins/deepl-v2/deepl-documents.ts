@@ -1,7 +1,7 @@
 // /v2/document: upload, with those parameters of texts that documents have; state, and one
 // download, each with the document's key.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { chargeSlot, FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, problemsTo, refuse, refusedCharge } from 'lingate';
+import { chargeSlot, endingOf, FORM_BODY_HEADERS, keyOwnerSlot, NO_SUCH_GLOSSARY, problemsTo, refuse, refusedCharge } from 'lingate';
 import type { BodyStep, DocumentOrder, DocumentServices, Exchange, GatewayServices, PluginRoute, ReadUpload, Refusal } from 'lingate';
 import type { RouteDoc, ShownDocument } from 'lingate';
 import Type from 'typebox';
@@ -194,7 +194,7 @@ const ONE_GLOSSARY = refuse('validation_error', "'glossary_ids' may have one id 
 
 /** `endings` are those of files that can be translated. */
 function judgeUpload({ fileName, bytes, fields }: ReadUpload, rules: TranslateRules, endings: readonly string[]): Judged<DocumentOrder> {
-  const ending = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
+  const ending = endingOf(fileName);
   const members = new Map(Object.entries(fields));
   if (members.get('output_format')?.toLowerCase() === ending) members.delete('output_format');
   const read: ReadOptions = { ...NOTHING_READ };

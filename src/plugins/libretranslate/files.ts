@@ -1,5 +1,5 @@
 // POST /translate_file, which waits for the translation, and the download that it points at.
-import { keyOwnerSlot, problemsTo, refuse } from 'lingate';
+import { endingOf, keyOwnerSlot, problemsTo, refuse } from 'lingate';
 import type {
   BodyStep,
   DocumentServices,
@@ -153,10 +153,6 @@ function shown({ documentId, fileName, state, code, detail }: ShownDocument, x: 
   if (state === 'error') return failed(code, detail);
   const link = documents.linkTo({ teamId: x.need(keyOwnerSlot).teamId, documentId });
   return answer({ translatedFileUrl: `${services.addressFor(x)}/download_file/${link}.${endingOf(fileName)}` });
-}
-
-function endingOf(fileName: string): string {
-  return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
 }
 
 function failed(code = 'internal_error', detail = 'The file could not be translated'): Refusal {

@@ -1,5 +1,5 @@
 // Formats of documents without a thread, for files that are no threat: a thread for each of many hundred takes minutes.
-import type { DocumentFormats } from '../../../src/ports/document-formats.ts';
+import type { DocumentFormats } from '../../../src/documents/formats.ts';
 import { ALL_FORMATS, buildFile, extractTexts, firstLook, formatOf } from '../door/gateways.ts';
 
 export const formatsHere: DocumentFormats = {

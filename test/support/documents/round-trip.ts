@@ -1,6 +1,6 @@
 // What every format promises: each text once and in order, nothing else changed, and a translation in the place of each.
 import { unzipSync } from 'fflate';
-import type { DocumentFormats } from '../../../src/ports/document-formats.ts';
+import type { DocumentFormats } from '../../../src/documents/formats.ts';
 import { escapeXml, RandomTexts, upperCase } from './random-texts.ts';
 import type { SampleDocument } from './random-texts.ts';
 import { openTextSample, sheetSample, slidesSample, wordSample } from './office-samples.ts';

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createDocumentFormats } from '../../../src/documents/create-document-formats.ts';
 import type { DocumentFormatsOptions } from '../../../src/documents/create-document-formats.ts';
-import type { DocumentFormats, Extracted } from '../../../src/ports/document-formats.ts';
+import type { DocumentFormats, Extracted } from '../../../src/documents/formats.ts';
 
 const FAULTY = new URL('../../support/documents/faulty-worker.js', import.meta.url);
 const READING = new URL('../../support/documents/reading-worker.js', import.meta.url);

@@ -1,11 +1,11 @@
 // What a document asks of the ledger: its reservations, its key's validity, its charge, and its end.
-import { keyRevoked, STORE_UNAVAILABLE, TAG_DISABLED } from '../domain/refusals.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { Refusal } from '../core/outcome.ts';
-import { refuse } from '../core/problem.ts';
-import type { DocumentHold, DocumentRecord, DocumentStore, DueDocument } from '../ports/documents.ts';
-import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution, Verdict } from '../ports/ledger.ts';
+import { keyRevoked, STORE_UNAVAILABLE, TAG_DISABLED } from '../../domain/refusals.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Refusal } from '../../core/outcome.ts';
+import { refuse } from '../../core/problem.ts';
+import type { DocumentHold, DocumentRecord, DocumentStore, DueDocument } from '../../ports/documents.ts';
+import type { Admission, Callbacks, CheckedCaller, Ledger, Resolution, Verdict } from '../../ports/ledger.ts';
 
 type Releasing = Pick<Ledger, 'resolve'>;
 
@@ -84,6 +84,10 @@ export function failureOf(admission: CallerRefused): Failure {
   if (kind === 'quota_exceeded') return { code: kind, detail: 'The characters left in this period do not cover the document.' };
   if (kind === 'credit_exhausted') return { code: kind, detail: 'The prepaid balance does not cover the document.' };
   return refusalOf(admission).problem;
+}
+
+export function isEnded({ state }: DocumentRecord): boolean {
+  return state === 'done' || state === 'error';
 }
 
 interface Removal {

@@ -2,21 +2,21 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { refuse } from '../../../src/core/problem.ts';
-import { SHARED_RECORDS } from '../../../src/domain/shared-records.ts';
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { DocumentRecord } from '../../../src/ports/documents.ts';
-import type { GatewayServices } from '../../../src/ports/gateway-services.ts';
-import { DocumentSealer } from '../../../src/runtime/document-secrets.ts';
-import { documentDraft } from '../../support/document-draft.ts';
-import { plainDocumentWorker } from '../../support/plain-document-worker.ts';
-import { DirectoryOfDocuments } from '../../../src/stores/document-folder.ts';
-import { recordDocuments } from '../../../src/stores/records/record-documents.ts';
-import type { RecordDocuments } from '../../../src/stores/records/record-documents.ts';
-import { MovableClock } from '../../../src/testing/movable-clock.ts';
-import { newId, teamUnderTest } from '../../../src/testing/store/team-under-test.ts';
-import { promisedStore } from '../../support/promised-store.ts';
-import { storesOfFile } from '../../support/stores-of-file.ts';
+import { refuse } from '../../../../src/core/problem.ts';
+import { SHARED_RECORDS } from '../../../../src/domain/shared-records.ts';
+import { answered } from '../../../../src/domain/store-unavailable.ts';
+import type { DocumentRecord } from '../../../../src/ports/documents.ts';
+import type { GatewayServices } from '../../../../src/ports/gateway-services.ts';
+import { DocumentSealer } from '../../../../src/documents/work/document-secrets.ts';
+import { documentDraft } from '../../../support/document-draft.ts';
+import { plainDocumentWorker } from '../../../support/plain-document-worker.ts';
+import { DirectoryOfDocuments } from '../../../../src/stores/document-folder.ts';
+import { recordDocuments } from '../../../../src/stores/records/record-documents.ts';
+import type { RecordDocuments } from '../../../../src/stores/records/record-documents.ts';
+import { MovableClock } from '../../../../src/testing/movable-clock.ts';
+import { newId, teamUnderTest } from '../../../../src/testing/store/team-under-test.ts';
+import { promisedStore } from '../../../support/promised-store.ts';
+import { storesOfFile } from '../../../support/stores-of-file.ts';
 
 const HOUR_MS = 3_600_000;
 /** Longer than a claim. */

@@ -1,6 +1,6 @@
 // Texts go first: how long a step of documents waits, by what a pause shows and what is in flight.
 import { expect, test } from 'vitest';
-import { letTextsGoFirst } from '../../../src/runtime/document-load.ts';
+import { letTextsGoFirst } from '../../../../src/documents/work/document-load.ts';
 
 interface Machine {
   /** How much later than asked each pause ends; the last goes on. */

@@ -1,17 +1,18 @@
 // Documents that go to engines as files: which engine, its two attempts, and what comes back.
-import type { Refusal } from '../core/outcome.ts';
-import { refuse } from '../core/problem.ts';
-import { routeFor } from '../domain/engine-offer.ts';
-import type { CurrentOffers } from '../domain/engine-offer.ts';
-import { ENGINE_UNAVAILABLE } from '../domain/refusals.ts';
-import type { PassTraceparent } from '../domain/request-trace.ts';
-import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
-import type { DocumentFormats } from '../ports/document-formats.ts';
-import type { DocumentRecord } from '../ports/documents.ts';
-import type { AttemptFailure, Engine, FailureDetail, TranslatedFile } from '../ports/engine.ts';
+import type { Refusal } from '../../core/outcome.ts';
+import { refuse } from '../../core/problem.ts';
+import { routeFor } from '../../domain/engine-offer.ts';
+import type { CurrentOffers } from '../../domain/engine-offer.ts';
+import { endingOf } from '../../domain/form-body.ts';
+import { ENGINE_UNAVAILABLE } from '../../domain/refusals.ts';
+import type { PassTraceparent } from '../../domain/request-trace.ts';
+import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
+import type { DocumentFormats } from '../formats.ts';
+import type { DocumentRecord } from '../../ports/documents.ts';
+import type { AttemptFailure, Engine, FailureDetail, TranslatedFile } from '../../ports/engine.ts';
 import type { PassedFile } from './document-work.ts';
 
-interface FilePassingOptions {
+export interface FilePassingOptions {
   readonly engine: Pick<Engine, 'of'>;
   readonly offers: CurrentOffers;
   readonly formats: Pick<DocumentFormats, 'formatOf' | 'firstLook'>;
@@ -40,7 +41,7 @@ function ableEngines({ fileName, glossaryId, ...order }: FileOrder, plan: string
   const { sourceLang, targetLang, formality } = order;
   const chosen = { ...NOTHING_CHOSEN, sourceLang, targetLang, formality };
   const route = routeFor(offers.current.of(plan), chosen, glossaryId !== undefined);
-  const ending = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase();
+  const ending = endingOf(fileName);
   const names = typeof route === 'object' ? route.names : [];
   return names.map((name) => ({ name, takes: glossaryId === undefined && engine.of(name).formats().includes(ending) }));
 }

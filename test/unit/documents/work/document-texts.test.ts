@@ -1,11 +1,11 @@
 // The texts of a document in parts: each translated once and in its place, with markup or around it.
 import { expect, test } from 'vitest';
-import { refuse } from '../../../src/core/problem.ts';
-import { spareCharacters } from '../../../src/domain/slots.ts';
-import type { DocumentText } from '../../../src/ports/document-formats.ts';
-import type { DocumentRecord } from '../../../src/ports/documents.ts';
-import type { TranslationOrder } from '../../../src/ports/gateway-services.ts';
-import { countTexts, partOf, translateTexts } from '../../../src/runtime/document-texts.ts';
+import { refuse } from '../../../../src/core/problem.ts';
+import { spareCharacters } from '../../../../src/domain/slots.ts';
+import type { DocumentText } from '../../../../src/documents/formats.ts';
+import type { DocumentRecord } from '../../../../src/ports/documents.ts';
+import type { TranslationOrder } from '../../../../src/ports/gateway-services.ts';
+import { countTexts, partOf, translateTexts } from '../../../../src/documents/work/document-texts.ts';
 
 const DOCUMENT = { targetLang: 'DE', sourceLang: 'EN', formality: 'more', glossaryId: undefined } as unknown as DocumentRecord;
 const NO = refuse('validation_error', 'no.');

@@ -1,24 +1,25 @@
 // The work on one claimed document: count, reserve, translate, build, store the result, charge.
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Exchange } from '../core/exchange.ts';
-import { CLIENT_CLOSED } from '../core/outcome.ts';
-import type { Refusal } from '../core/outcome.ts';
-import { refuse } from '../core/problem.ts';
-import { ENGINE_UNAVAILABLE, STORE_UNAVAILABLE } from '../domain/refusals.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { DocumentFormat, DocumentFormats, DocumentText } from '../ports/document-formats.ts';
-import type { DocumentHold, DocumentRecord, DocumentStore, NewDocumentFile, SealsDocuments } from '../ports/documents.ts';
-import type { TranslatedFile } from '../ports/engine.ts';
-import type { GatewayServices } from '../ports/gateway-services.ts';
-import type { Ledger } from '../ports/ledger.ts';
-import type { TeamRegistry } from '../ports/team-registry.ts';
+import type { Exchange } from '../../core/exchange.ts';
+import { CLIENT_CLOSED } from '../../core/outcome.ts';
+import type { Refusal } from '../../core/outcome.ts';
+import { refuse } from '../../core/problem.ts';
+import { ENGINE_UNAVAILABLE, STORE_UNAVAILABLE } from '../../domain/refusals.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { DocumentFormat, DocumentFormats, DocumentText } from '../formats.ts';
+import type { DocumentHold, DocumentRecord, DocumentStore, NewDocumentFile } from '../../ports/documents.ts';
+import type { TranslatedFile } from '../../ports/engine.ts';
+import type { GatewayServices } from '../../ports/gateway-services.ts';
+import type { Ledger } from '../../ports/ledger.ts';
+import type { TeamRegistry } from '../../ports/team-registry.ts';
 import { charge, failureOf, keyRefusal, releaseHolds, releaseOfGone, reserveHold } from './document-ledger.ts';
 import type { Failure } from './document-ledger.ts';
+import { retryLater } from './document-load.ts';
+import type { DocumentSealer } from './document-secrets.ts';
 import { countTexts, partOf, translateTexts } from './document-texts.ts';
 
 export interface DocumentWorkOptions {
   readonly documents: DocumentStore;
-  readonly sealer: SealsDocuments;
+  readonly sealer: DocumentSealer;
   readonly formats: DocumentFormats;
   readonly ledger: Pick<Ledger, 'admit' | 'check' | 'resolve'>;
   readonly teams: Pick<TeamRegistry, 'findTeam'>;
@@ -200,18 +201,9 @@ export class DocumentWork {
    * was reserved. While the store or the ledger is away, it is asked again in the background.
    */
   async #orphaned(hold: DocumentHold, end: WorkEnd): Promise<WorkEnd> {
-    if (!(await releaseOfGone(this.#document, hold, this.#options))) void this.#orphanedLater(hold);
+    const isReleased = (): Promise<boolean> => releaseOfGone(this.#document, hold, this.#options);
+    if (!(await isReleased())) retryLater(isReleased, this.#leaseMs, this.#options.now);
     return end;
-  }
-
-  async #orphanedLater(hold: DocumentHold): Promise<void> {
-    const { now } = this.#options;
-    const untilMs = now() + this.#leaseMs;
-    for (let pauseMs = AGAIN_MS.first; now() < untilMs; pauseMs = Math.min(AGAIN_MS.most, pauseMs * 2)) {
-      await delay(pauseMs, undefined, { ref: false });
-      // What is a bug here is met, and logged, where the document is removed.
-      if (await releaseOfGone(this.#document, hold, this.#options).catch(() => false)) return;
-    }
   }
 
   /** Before anything goes to an engine: the team's plan as of now, if the key may still be used. */

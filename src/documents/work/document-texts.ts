@@ -1,15 +1,15 @@
 // Translates a document's texts in parts, as a request's: engines, glossaries, memory, batches.
-import { Exchange, NO_CALLER } from '../core/exchange.ts';
-import type { Refusal } from '../core/outcome.ts';
-import { compileRoute } from '../core/route.ts';
-import { nextTurn, partsForTurns } from '../core/turns.ts';
-import { countCharacters } from '../domain/characters.ts';
-import { chargedCharacters, chargeSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../domain/slots.ts';
-import { NOTHING_CHOSEN } from '../domain/translation-options.ts';
-import type { TranslationOptions } from '../domain/translation-options.ts';
-import type { DocumentText } from '../ports/document-formats.ts';
-import type { DocumentRecord } from '../ports/documents.ts';
-import type { GatewayServices } from '../ports/gateway-services.ts';
+import { Exchange, NO_CALLER } from '../../core/exchange.ts';
+import type { Refusal } from '../../core/outcome.ts';
+import { compileRoute } from '../../core/route.ts';
+import { nextTurn, partsForTurns } from '../../core/turns.ts';
+import { countCharacters } from '../../domain/characters.ts';
+import { chargedCharacters, chargeSlot, keyOwnerSlot, NO_STATS, planSlot, requestStatsSlot } from '../../domain/slots.ts';
+import { NOTHING_CHOSEN } from '../../domain/translation-options.ts';
+import type { TranslationOptions } from '../../domain/translation-options.ts';
+import type { DocumentText } from '../formats.ts';
+import type { DocumentRecord } from '../../ports/documents.ts';
+import type { GatewayServices } from '../../ports/gateway-services.ts';
 
 interface TranslatedTexts {
   readonly kind: 'texts';

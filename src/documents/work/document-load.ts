@@ -1,8 +1,9 @@
-// What documents take of one process: slots for files on their way, steps between texts; and what
-// there is of them in all, for metrics.
-import { callerNetwork } from '../domain/client-address.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { DocumentBacklog, DocumentOptions, DocumentStore } from '../ports/documents.ts';
+// What documents take of one process: slots for files on their way, steps between texts, looks at
+// what they wait for; and what there is of them in all, for metrics.
+import { setTimeout as delay } from 'node:timers/promises';
+import { callerNetwork } from '../../domain/client-address.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { DocumentBacklog, DocumentStore } from '../../ports/documents.ts';
 
 /** Of one process; and of senders whose key is not known yet. */
 const TRANSFERS_MAX = 16;
@@ -10,7 +11,13 @@ const UNKNOWN_MAX = 8;
 /** Of these a team, or an address, has a quarter at most: others have room beside a slow one. */
 const SHARE = 4;
 
-export function limitedTransfers(): DocumentOptions['beginTransfer'] {
+/** Whose file it is; of a sender who is not known yet, the address. */
+type TransferOwner = { readonly teamId: string } | { readonly address: string };
+
+/** A file comes in or goes out. Returns what gives its place back; `undefined` if there is none. */
+export type BeginTransfer = (owner: TransferOwner) => (() => void) | undefined;
+
+export function limitedTransfers(): BeginTransfer {
   /** How many are open: of all, of unknown senders, and of each team and address. */
   const open = new Map<string, number>();
   const count = (name: string, change: 1 | -1): void => {
@@ -61,6 +68,28 @@ export async function letTextsGoFirst(isLost: () => boolean, { inFlight, now, pa
     await pause(STEP_MS);
     isBusy = now() - beganAtMs >= STEP_MS + DELAY_MS || inFlight() >= IN_FLIGHT;
   }
+}
+
+interface Looks {
+  /** The first pause; each is twice the one before, up to `mostMs`. */
+  readonly firstMs: number;
+  readonly mostMs: number;
+  readonly withinMs: number;
+}
+
+/** Looks at once, and again after pauses, until `isOver` or the last time at the end of `withinMs`. */
+export async function lookUntil(isOver: () => Promise<boolean>, { firstMs, mostMs, withinMs }: Looks, now: () => number): Promise<void> {
+  const untilMs = now() + withinMs;
+  for (let pauseMs = firstMs; !(await isOver()); pauseMs = Math.min(mostMs, pauseMs * 2)) {
+    const leftMs = untilMs - now();
+    if (leftMs <= 0) return;
+    await delay(Math.min(pauseMs, leftMs), undefined, { ref: false });
+  }
+}
+
+/** In the background while the store or the ledger is away. A bug is met, and logged, by whoever removes what has expired. */
+export function retryLater(isDone: () => Promise<boolean>, withinMs: number, now: () => number): void {
+  void lookUntil(() => isDone().catch(() => false), { firstMs: 1000, mostMs: 60_000, withinMs }, now);
 }
 
 const EVERY_MS = 5000;

@@ -2,10 +2,9 @@
 // named to those without a key of the team, by DeepL's document keys and by links. AES-256-GCM
 // everywhere.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { nextTurn } from '../core/turns.ts';
-import type { EntryPieces } from '../domain/entries-text.ts';
-import type { LinkedDocument } from '../ports/document-services.ts';
-import type { SealsDocuments } from '../ports/documents.ts';
+import { nextTurn } from '../../core/turns.ts';
+import type { EntryPieces } from '../../domain/entries-text.ts';
+import type { LinkedDocument } from '../../ports/document-services.ts';
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -16,14 +15,15 @@ const PIECE_BYTES = 120 * 1024;
 /** Of a link; ids of teams are short. */
 const LINK = /^[\w-]{1,400}$/;
 
-/** Each file has a key of its own, and is encrypted in pieces. */
-export class DocumentSealer implements SealsDocuments {
+/** Encrypts files in pieces, each file with a key of its own. */
+export class DocumentSealer {
   readonly #secret: Uint8Array;
 
   constructor(secret: Uint8Array) {
     this.#secret = secret;
   }
 
+  /** At least one piece, also of an empty file. `fileId` must never be used for another file. */
   async seal(documentId: string, fileId: string, bytes: Uint8Array): Promise<EntryPieces> {
     const key = this.#keyOf(documentId, fileId);
     const last = Math.max(0, Math.ceil(bytes.length / PIECE_BYTES) - 1);
@@ -35,6 +35,7 @@ export class DocumentSealer implements SealsDocuments {
     return pieces;
   }
 
+  /** `undefined` if anything differs: the file, its pieces and their order, ids, or the secret. */
   async open(documentId: string, fileId: string, pieces: EntryPieces): Promise<Uint8Array | undefined> {
     const key = this.#keyOf(documentId, fileId);
     const all: Uint8Array[] = [];

@@ -1,9 +1,9 @@
 // The worker of one process: claims due documents, in turn by team, a few at a time.
-import { UNCOUNTED_LEASE_MS } from '../domain/document-states.ts';
-import { isUnavailable } from '../domain/store-unavailable.ts';
-import type { DocumentRecord, DueDocument } from '../ports/documents.ts';
-import type { Log } from '../ports/log.ts';
-import { removeDocument } from './document-ledger.ts';
+import { UNCOUNTED_LEASE_MS } from '../../domain/document-states.ts';
+import { isUnavailable } from '../../domain/store-unavailable.ts';
+import type { DocumentRecord, DueDocument } from '../../ports/documents.ts';
+import type { Log } from '../../ports/log.ts';
+import { isEnded, removeDocument } from './document-ledger.ts';
 import { DocumentWork, isCounted } from './document-work.ts';
 import type { DocumentWorkOptions, WorkEnd } from './document-work.ts';
 
@@ -225,10 +225,6 @@ export class DocumentWorker {
 
 function isGone({ isRemoved, untilMs }: DocumentRecord, nowMs: number): boolean {
   return isRemoved === true || untilMs <= nowMs;
-}
-
-function isEnded({ state }: DocumentRecord): boolean {
-  return state === 'done' || state === 'error';
 }
 
 /** When it is due again; `undefined` if it is gone, or somebody else's. */
