@@ -5,7 +5,7 @@ import type { RecentRequest } from '../ports/access-entry.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { DocumentStore } from '../ports/documents.ts';
 import type { GlossaryStore } from '../ports/glossary-store.ts';
-import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { RefusalDays } from '../ports/usage-history.ts';
 import type { TagHistory, TagRegistry } from '../ports/tag-registry.ts';
 import type { TeamRegistry } from '../ports/team-registry.ts';
 import type { UsageHistory } from '../ports/usage-history.ts';

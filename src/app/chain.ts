@@ -14,7 +14,7 @@ import { glossarySteps } from '../endpoints/glossary-endpoints.ts';
 import { healthEndpoint, languagesEndpoint, usageEndpoint } from '../endpoints/read-endpoints.ts';
 import type { AttemptFailure } from '../ports/engine.ts';
 import type { Admission, CheckedCaller, Settlements } from '../ports/ledger.ts';
-import type { RefusalCounter } from '../ports/refusal-days.ts';
+import type { RefusalCounter } from '../ports/usage-history.ts';
 import type { GatewayServices } from '../ports/gateway-services.ts';
 import type { DocumentStepName, PluginStepName, StepName } from '../routes.ts';
 import { accessLogStep } from '../steps/access-log.ts';

@@ -1,7 +1,7 @@
 // Opens the configured store for processes that do not serve callers (commands, and the primary of
 // several workers), with the clock of this machine, and waits for a store that does not answer yet.
 import type { DocumentStore } from '../ports/documents.ts';
-import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { RefusalDays } from '../ports/usage-history.ts';
 import { SECOND_MS } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';

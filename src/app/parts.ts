@@ -11,7 +11,7 @@ import { requestMetrics } from '../ops/metrics/gateway-metrics.ts';
 import { Metrics } from '../ops/metrics/metrics.ts';
 import type { GatewayRecords, StoreCreation } from '../ports/store.ts';
 import type { Log } from '../ports/log.ts';
-import type { RefusalDays } from '../ports/refusal-days.ts';
+import type { RefusalDays } from '../ports/usage-history.ts';
 import { ClockWatch } from '../runtime/clock-watch.ts';
 import { FailureLog } from '../runtime/failure-log.ts';
 import { Forgetting, GlossaryUpkeepTimer } from '../runtime/forgetting.ts';

@@ -112,13 +112,15 @@ export function dayReports(days: readonly DayCount[]): Static<typeof DayUsageAns
   return reports;
 }
 
-/** Settled counts of a team's current period, as the stores report them. */
-interface UsageFigures {
+/** Of a team's current period, as the stores report them. */
+export interface UsageFigures {
   readonly team: { readonly teamId: string; readonly plan: string; readonly limits: TeamLimits; readonly balanceMicro: Micro };
   readonly periodStartMs: number;
   readonly periodEndMs: number;
   readonly characters: number;
+  /** Of these, what test keys used of the plan's allowance: for nothing. */
   readonly allowanceUsed: number;
+  /** Of the limits by minute to month, at the moment of reading; absent without such limits. */
   readonly windows?: readonly WindowUse[];
   readonly keys: readonly {
     readonly display: string;

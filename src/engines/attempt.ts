@@ -1,5 +1,6 @@
-// One attempt: runs an adapter against one replica, with a single deadline and the caller's
-// cancellation, and judges what it returned before anything is charged for it.
+// Calls to one replica. An attempt: an adapter runs with a single deadline and the caller's
+// cancellation, and what it returned is judged before anything is charged for it. And what no
+// request asks for: pairs, a trial, dictionaries, and files.
 import type { Cancellation } from '../core/exchange.ts';
 import { LATER } from '../core/outcome.ts';
 import { inOwnTurn } from '../core/turns.ts';
@@ -14,7 +15,9 @@ import type {
   EngineWire,
   EngineWork,
   FailureCause,
+  FailureDetail,
   JudgeResponse,
+  ReplicaWire,
   Translation,
   UnusableAttempt,
 } from '../ports/engine.ts';
@@ -224,14 +227,14 @@ type CallOwner = Pick<EngineWork, 'requestId' | 'teamId'>;
  * Of the call after these. The first has the request's own id, if there is one; further ones get
  * their own, so that answers can be matched.
  */
-export function askerOf(owner: CallOwner, attempt: 1 | 2, calls: readonly PoolRequest[]): CallOwner {
+function askerOf(owner: CallOwner, attempt: 1 | 2, calls: readonly PoolRequest[]): CallOwner {
   if (calls.length === 0 || owner.requestId === '') return owner;
   const { requestId, teamId } = owner;
   return { requestId: furtherCallId(requestId, attempt, calls.length + 1), teamId };
 }
 
 /** Adds what the calls observed; adapters only report the kind of failure. */
-export function detailed(failure: AttemptFailure, cause: FailureCause | undefined, calls: readonly PoolRequest[]): UnusableAttempt {
+function detailed(failure: AttemptFailure, cause: FailureCause | undefined, calls: readonly PoolRequest[]): UnusableAttempt {
   if (failure === 'connect') {
     return { kind: 'unusable', failure, cause: cause ?? calls.find((call) => call.cause !== undefined)?.cause };
   }
@@ -239,6 +242,61 @@ export function detailed(failure: AttemptFailure, cause: FailureCause | undefine
   const answered = calls.filter((call) => call.status !== undefined);
   const guilty = answered.find((call) => call.status !== OK) ?? answered.at(-1);
   return { kind: 'unusable', failure, cause, status: guilty?.status, retryAfter: guilty?.retryAfter };
+}
+
+interface ReplicaCallTerms {
+  readonly signal?: AbortSignal;
+  /** Who the calls are for: their ids and trace. By default nobody. */
+  readonly caller?: Pick<EngineWork, 'requestId' | 'teamId' | 'traceparent'>;
+  /** Which of the caller's two attempts this is. */
+  readonly attempt?: 1 | 2;
+  /** The limit of each call that neither sends nor gets a file. */
+  readonly questionMs?: number;
+}
+
+/** Runs calls to a replica without a caller, within a time limit. Never rejects. */
+export async function askReplica<Result>(
+  replica: Pool,
+  withinMs: number,
+  run: (wire: ReplicaWire) => Promise<Result | AttemptFailure>,
+  { signal, caller = { requestId: '', traceparent: undefined }, attempt = 1, questionMs = withinMs }: ReplicaCallTerms = {},
+): Promise<Exclude<Result, string> | FailureDetail> {
+  const { requestId, teamId, traceparent } = caller;
+  const calls: PoolRequest[] = [];
+  let ended = false;
+  const wire: ReplicaWire = {
+    replica,
+    async call(call) {
+      if (ended) return 'cancelled';
+      const { promise, resolve } = Promise.withResolvers<EngineResponse | AttemptFailure>();
+      const headers = traceparent === undefined ? call.headers : { ...call.headers, traceparent };
+      const request = replica.call({ ...call, headers }, 'fresh', resolve, askerOf({ requestId, teamId }, attempt, calls));
+      calls.push(request);
+      const isOfFile = call.pieces !== undefined || call.answerBytesMax !== undefined;
+      const tooLong = isOfFile ? undefined : setTimeout(() => request.stop('timeout'), questionMs);
+      const result = await promise;
+      clearTimeout(tooLong);
+      return result;
+    },
+  };
+  const cutOff = Promise.withResolvers<'timeout' | 'cancelled'>();
+  const timer = setTimeout(() => cutOff.resolve('timeout'), withinMs);
+  const cancel = (): void => cutOff.resolve('cancelled');
+  signal?.addEventListener('abort', cancel);
+  if (signal?.aborted === true) cancel();
+  try {
+    const result = await Promise.race([run(wire), cutOff.promise]);
+    if (typeof result !== 'string') return result as Exclude<Result, string>;
+    const { failure, status, cause } = detailed(result as AttemptFailure, undefined, calls);
+    return { failure, status, cause };
+  } catch (thrown) {
+    return { failure: 'internal', thrown };
+  } finally {
+    ended = true;
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+    for (const call of calls) call.stop('cancelled');
+  }
 }
 
 /** An adapter returned what is no attempt: a bug of the adapter. The message is in fixed words. */

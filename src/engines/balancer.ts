@@ -28,8 +28,7 @@ import type {
   ReplicaTrial,
   TranslatedFile,
 } from '../ports/engine.ts';
-import { askReplica } from './ask-replica.ts';
-import { RunningAttempt } from './attempt.ts';
+import { askReplica, RunningAttempt } from './attempt.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { Batches, NO_FAILURES } from './batch.ts';
 import type { Attempts, BatchLimits } from './batch.ts';

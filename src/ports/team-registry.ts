@@ -5,6 +5,7 @@ import type { Micro } from '../domain/money.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Audited } from '../domain/audit-entry.ts';
+import type { UsageFigures } from '../domain/usage-days.ts';
 import type { WindowUse } from '../domain/window-limits.ts';
 
 export interface NewTeam {
@@ -129,15 +130,8 @@ export interface FoundKey extends KeyRecord {
 }
 
 /** Settled counts of the current period, without open reservations. */
-export interface Usage {
+export interface Usage extends UsageFigures {
   readonly team: Team;
-  readonly periodStartMs: number;
-  readonly periodEndMs: number;
-  readonly characters: number;
-  /** Of these, what test keys used of the plan's allowance: for nothing. */
-  readonly allowanceUsed: number;
-  /** What is used of the team's limits by minute to month, at the moment of reading; absent without such limits. */
-  readonly windows?: readonly WindowUse[];
   /** Every key of the team, including unused and revoked ones, in order of creation. */
   readonly keys: readonly KeyUsage[];
 }

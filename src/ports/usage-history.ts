@@ -1,12 +1,13 @@
-// Usage by day and by period, as the basis for invoices.
+// Usage by day and by period, as the basis for invoices; and refusals by day, for operators, who see
+// whom their limits turn away.
 import type { Micro } from '../domain/money.ts';
 import type { PeriodCredit, PeriodSpan } from '../domain/period.ts';
 import type { TeamLimits } from '../domain/plan.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { DayRange } from '../domain/usage-days.ts';
+import type { DayRange, RefusalCode, RefusalCounts } from '../domain/usage-days.ts';
 import type { KeyRecord, Team, TeamPage } from './team-registry.ts';
 
-export type { DayRange } from '../domain/usage-days.ts';
+export type { DayRange, RefusalCode, RefusalCounts } from '../domain/usage-days.ts';
 
 /** What one key committed on one UTC day, by the store's clock. A day without a committed request has no row. */
 export interface KeyDay {
@@ -100,4 +101,14 @@ export interface UsageHistory {
    * bounded memory. Periods that can be closed are closed first.
    */
   pagePeriods(page: TeamPage, span: PeriodSpan): Promise<readonly TeamPeriods[] | StoreUnavailable>;
+}
+
+export interface RefusalDays {
+  /** Over these days; zeros for a team without any. Retained for `history.days`. */
+  sum(teamId: string, range: DayRange): Promise<RefusalCounts | StoreUnavailable>;
+}
+
+export interface RefusalCounter {
+  /** Counts a refusal. Cheap: the store gets many together, later. */
+  count(teamId: string, code: RefusalCode): void;
 }

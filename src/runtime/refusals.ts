@@ -8,7 +8,7 @@ import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { isUnavailable } from '../domain/store-unavailable.ts';
 import type { DayRange } from '../domain/usage-days.ts';
 import { NO_REFUSALS } from '../domain/usage-days.ts';
-import type { RefusalCode, RefusalCounter, RefusalCounts, RefusalDays } from '../ports/refusal-days.ts';
+import type { RefusalCode, RefusalCounter, RefusalCounts, RefusalDays } from '../ports/usage-history.ts';
 import { callerNetwork } from '../domain/client-address.ts';
 
 interface KnownFullOptions {

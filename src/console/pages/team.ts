@@ -12,7 +12,7 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { anchorOf } from '../../domain/period.ts';
 import { REFUSAL_CODES, usageReport } from '../../domain/usage-days.ts';
-import type { RefusalCode, RefusalCounts } from '../../ports/refusal-days.ts';
+import type { RefusalCode, RefusalCounts } from '../../ports/usage-history.ts';
 import type { Team, Usage } from '../../ports/team-registry.ts';
 import { CONSOLE_PREFIX } from '../console-route.ts';
 import type { ConsoleRoute, PageContent, SignedInVisit } from '../console-route.ts';

@@ -5,7 +5,7 @@ import type { DayRange } from '../../domain/usage-days.ts';
 import { answeringAll } from '../../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { RecordSpace } from '../../ports/record-space.ts';
-import type { RefusalCounts, RefusalDays } from '../../ports/refusal-days.ts';
+import type { RefusalCounts, RefusalDays } from '../../ports/usage-history.ts';
 import { RecordGroup, JsonTable } from './json-table.ts';
 
 const DAYS = new JsonTable<Partial<RefusalCounts>>('refusals');
