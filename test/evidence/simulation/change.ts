@@ -2,7 +2,7 @@
 import type { TeamLimits } from '../../../src/domain/plan.ts';
 import { answered } from '../../../src/domain/store-unavailable.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import type { Action } from '../../support/auditor/deeds.ts';
+import type { Action } from './deeds.ts';
 import type { Change } from './world.ts';
 
 /** More than are ever set. */

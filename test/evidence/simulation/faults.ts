@@ -1,6 +1,5 @@
 // What may go wrong in a run, and when.
 import type { Random } from './random.ts';
-import type { Wiring } from './scenario.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -35,14 +34,13 @@ export interface NoiseFault {
 }
 
 interface FaultTerms {
-  readonly wiring: Wiring;
   readonly gateways: number;
   readonly loadMs: number;
 }
 
 type Draw = (random: Random, gateways: number) => Fault extends infer F ? (F extends Fault ? Omit<F, 'atMs'> : never) : never;
 
-const ANYWHERE: readonly Draw[] = [
+const OF_PROCESSES: readonly Draw[] = [
   (random, gateways) => ({ kind: 'gateway_crash', gateway: random.int(0, gateways - 1), downMs: random.int(10, 1500) }),
   (random, gateways) => ({ kind: 'gateway_restart', gateway: random.int(0, gateways - 1) }),
   (random, gateways) => ({ kind: 'gateway_freeze', gateway: random.int(0, gateways - 1), forMs: random.int(100, 4000) }),
@@ -79,19 +77,20 @@ const ON_A_NETWORK: readonly Draw[] = [
   }),
 ];
 
+const DRAWS = [...OF_PROCESSES, ...ON_A_NETWORK, ...ON_A_NETWORK];
+
 /** Later than the longest loss in a failover, so that the teams are never lost. */
 const FIRST_AT_MS = 400;
 
-export function drawFaults(random: Random, { wiring, gateways, loadMs }: FaultTerms): Fault[] {
-  const draws = wiring === 'redis' ? [...ANYWHERE, ...ON_A_NETWORK, ...ON_A_NETWORK] : ANYWHERE;
+export function drawFaults(random: Random, { gateways, loadMs }: FaultTerms): Fault[] {
   let lastAtMs = FIRST_AT_MS;
   const faults = Array.from({ length: random.int(1, 6) }, () => {
     // Often close together: the next one meets the consequences of the previous one.
     const atMs = random.chance(0.5) ? lastAtMs + random.int(0, 1500) : random.int(FIRST_AT_MS, loadMs + 500);
     lastAtMs = atMs;
-    return { ...random.pick(draws)(random, gateways), atMs };
+    return { ...random.pick(DRAWS)(random, gateways), atMs };
   });
-  if (wiring === 'redis' && random.chance(0.2)) faults.push(...drawTogether(random, gateways, loadMs));
+  if (random.chance(0.2)) faults.push(...drawTogether(random, gateways, loadMs));
   return faults.toSorted((one, other) => one.atMs - other.atMs);
 }
 

@@ -1,12 +1,9 @@
-// What must hold when a run is over: each caller's record against the gateway's log and the store's accounts.
-import { dayOf } from '../../../src/domain/period.ts';
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { Held } from '../../support/auditor/account.ts';
-import { judgeEnd } from '../../support/auditor/end.ts';
+// What must hold when a run is over: each caller's record against the gateway's log and the server's answers.
 import { chargeOf, delivered, endedAtMs } from './history.ts';
 import type { RequestRecord } from './history.ts';
+import type { Held } from './journal.ts';
 import type { KeyRing } from './keys.ts';
-import type { SimulatedStore, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** Deadlines are checked this often, and answers take a moment. */
 const DEADLINE_SLACK_MS = 251;
@@ -30,16 +27,14 @@ export class FinalChecks {
   /** Before the longest leases end: only what a dead process had in flight may be left to its lease. */
   whileLeasesRun(): void {
     const { history, journal, violate } = this.#world;
-    for (const team of journal.teams.values()) {
-      for (const [id, { state }] of team.ids) {
-        const record = history.need(id);
-        const overAtMs = endedAtMs(record);
-        if (state !== 'open' || overAtMs === undefined || record.excuse !== undefined) continue;
-        // The ports say so: a 429 leaves no trace of its id, and a later copy of it is judged again.
-        if (record.answers[0]?.code === 'rate_limited') continue;
-        // A step that is waiting when the answer is given returns a little later, and settles then.
-        if (this.#due(record, overAtMs + STEP_MS_MAX)) violate('L5', `${id} is still held although nothing of it was in flight`);
-      }
+    for (const [id, { state }] of journal.ids) {
+      const record = history.need(id);
+      const overAtMs = endedAtMs(record);
+      if (state !== 'open' || overAtMs === undefined || record.excuse !== undefined) continue;
+      // The ports say so: a 429 leaves no trace of its id, and a later copy of it is judged again.
+      if (record.answers[0]?.code === 'rate_limited') continue;
+      // A step that is waiting when the answer is given returns a little later, and settles then.
+      if (this.#due(record, overAtMs + STEP_MS_MAX)) violate('L5', `${id} is still held although nothing of it was in flight`);
     }
   }
 
@@ -49,35 +44,9 @@ export class FinalChecks {
     for (const record of requests.values()) {
       this.#answer(record);
       this.#log(record);
-      this.#charge(record, this.#idOf(record));
+      this.#charge(record, this.#world.journal.ids.get(record.id));
       this.#key(record);
     }
-  }
-
-  /** Once every lease has ended: the accounts, and days by key and by tag, whatever died meanwhile and however clocks went. */
-  async accounts(store: SimulatedStore): Promise<void> {
-    const { journal, scenario, time, violate } = this.#world;
-    // Clocks are off by hours at most.
-    const range = { from: dayOf(scenario.beginningMs) - 2, to: dayOf(scenario.beginningMs) + 2 };
-    for (const [teamId, team] of journal.teams) {
-      const [standing, usage] = [await store.standing(teamId), await store.usage(teamId)];
-      if (standing === undefined || usage === undefined) return violate('L3', `team ${teamId} is gone`);
-      const tags = answered(await store.tagSettings.list(teamId)) ?? [];
-      const [storeMs, wasClockRight] = [time.wallMs(store.process), journal.clockChangedAtMs < 0];
-      const use = answered(await store.history.days(teamId, range));
-      const periods = answered(await store.history.periods(teamId));
-      if (use === undefined || periods === undefined) return violate('L9', `team ${teamId} has no history`);
-      const tagDays = answered(await store.tags.days(teamId, range));
-      judgeEnd(teamId, team, { standing, usage, tags, days: use.days, tagDays, periods, storeMs, wasClockRight }, violate);
-    }
-  }
-
-  #idOf(record: RequestRecord): Held | undefined {
-    for (const team of this.#world.journal.teams.values()) {
-      const state = team.ids.get(record.id);
-      if (state !== undefined) return state;
-    }
-    return undefined;
   }
 
   /** Every caller gets one answer in time, unless the caller or the gateway left first. */

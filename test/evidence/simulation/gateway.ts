@@ -13,7 +13,8 @@ import { ulidOf } from './keys.ts';
 import type { DrawnRequest } from './requests.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import type { Process } from './virtual-time.ts';
-import type { SimulatedStore, StoreClient, World } from './world.ts';
+import type { RedisWiring } from './redis-wiring.ts';
+import type { StoreClient, World } from './world.ts';
 import type { RouteSpec } from '../../../src/core/route.ts';
 import type { BodyStep } from '../../../src/core/pipeline.ts';
 import { traceparentForward } from '../../../src/domain/request-trace.ts';
@@ -273,7 +274,7 @@ export class SimulatedGateway {
   #intent: Intent | undefined;
 
   /** Run it as its own process: what it starts must die with it. */
-  constructor(world: World, store: SimulatedStore, process: Process) {
+  constructor(world: World, store: RedisWiring, process: Process) {
     this.#world = world;
     this.process = process;
     this.client = store.connect(process);
@@ -293,7 +294,7 @@ export class SimulatedGateway {
       client,
       engine: this.#engine,
       settlements: this.#settlements,
-      full: this.#watchedFull(store.process),
+      full: this.#watchedFull(store),
       log,
     });
     this.gateway = new Gateway({
@@ -358,7 +359,7 @@ export class SimulatedGateway {
   }
 
   /** What is answered without the store is checked against what the store has done. */
-  #watchedFull(store: Process): FullWindows {
+  #watchedFull(store: RedisWiring): FullWindows {
     const full = this.#full;
     const { journal, time } = this.#world;
     return {
@@ -370,7 +371,12 @@ export class SimulatedGateway {
         const refused = full.refusal(caller);
         if (refused === undefined) return undefined;
         this.#world.note(this.process, `refuses ${caller.keyId} by itself: ${JSON.stringify(refused)}`);
-        journal.repeated({ ...caller, gateway: this.process, refused }, time.nowMs, time.wallMs(store));
+        journal.repeated(
+          { ...caller, gateway: this.process, refused },
+          time.nowMs,
+          time.wallMs(store.process),
+          store.accountOf(caller.keyId),
+        );
         return refused;
       },
     };

@@ -1,9 +1,9 @@
 // The store's entries and the checks on them: what was done, and what a failover has undone.
 import { RATE_WINDOW_MS } from '../../../src/domain/admission.ts';
 import type { Admission, AdmissionRequest, RateLimited } from '../../../src/ports/ledger.ts';
-import { AuditedTeam } from '../../support/auditor/account.ts';
-import type { Action, Moment, Violate } from '../../support/auditor/deeds.ts';
-import { isHeld, SCOPE_OF } from './key-limits.ts';
+import type { Account } from '../../support/reference/account.ts';
+import type { Action, Moment, Violate } from './deeds.ts';
+import { SCOPE_OF } from './key-limits.ts';
 import { delivered, endingOf } from './history.ts';
 import type { History } from './history.ts';
 import type { Process } from './virtual-time.ts';
@@ -20,12 +20,22 @@ interface Repeated extends RefusedCaller {
   readonly refused: RateLimited;
 }
 
+/** A reservation, as the server has answered. */
+export interface Held {
+  state: 'open' | 'committed' | 'released' | 'expired';
+  /** As reserved; once it is committed, as charged. */
+  characters: number;
+}
+
 export class Journal {
   readonly #history: History;
   readonly #violate: Violate;
   readonly #tagsMax: number | undefined;
   #entries: Entry[] = [];
-  #teams = new Map<string, AuditedTeam>();
+  /** By request. */
+  #ids = new Map<string, Held>();
+  /** When a team, a key or a tag (`TEAM TAG`) was changed last. */
+  readonly #changedAtMs = new Map<string, number>();
   clockChangedAtMs = -Infinity;
   #lostAtMs = -Infinity;
   /** Of the last second: by how much the store's clock, as operations were run by it, was before or after true time. */
@@ -57,7 +67,27 @@ export class Journal {
     this.#offsets = [...this.#recentOffsets(atMs), { atMs, byMs: storeMs - atMs }];
     this.#checkCharge(entry);
     if (action.kind === 'admit') this.#noteKeys(action.request, action.answer);
-    this.team(teamId).take(action, entry, this.#violate);
+    this.#noteChange(entry);
+    this.#keep(action);
+  }
+
+  #noteChange({ atMs, teamId, action }: Entry): void {
+    if (action.kind === 'admit' || action.kind === 'resolve') return;
+    const changed = 'keyId' in action ? action.keyId : action.kind === 'set_tag' ? `${teamId} ${action.tag}` : teamId;
+    this.#changedAtMs.set(changed, atMs);
+  }
+
+  #keep(action: Action): void {
+    if (action.kind === 'admit' && action.answer.kind === 'admitted' && action.answer.reservation !== undefined) {
+      const { requestId, characters } = action.answer.reservation;
+      if (this.#ids.get(requestId)?.state !== 'open') this.#ids.set(requestId, { state: 'open', characters });
+    }
+    if (action.kind !== 'resolve') return;
+    const known = this.#ids.get(action.requestId);
+    const { answer, characters } = action;
+    if (known?.state !== 'open' || answer.kind === 'unavailable') return;
+    known.state = answer.kind === 'absent' ? 'expired' : answer.kind;
+    if (answer.kind === 'committed') known.characters = characters ?? known.characters;
   }
 
   #noteKeys({ requestId, address, scope, tag }: AdmissionRequest, answer: Admission): void {
@@ -93,33 +123,33 @@ export class Journal {
   }
 
   /**
-   * The store would refuse it too, unless the team or the key was changed elsewhere within the last second. A clock that jumps, and
-   * a failover that loses slots, free them early.
+   * The store would refuse it too, as it answers a copy of the account, unless the team or the key was changed elsewhere within the
+   * last second. A clock that jumps, and a failover that loses slots, free them early.
    */
-  repeated({ gateway, refused, ...caller }: Repeated, atMs: number, storeMs: number): void {
+  repeated({ gateway, refused, ...caller }: Repeated, atMs: number, storeMs: number, account: Account | undefined): void {
     this.repetitions++;
     if (atMs - Math.max(this.clockChangedAtMs, this.#lostAtMs) <= RATE_WINDOW_MS) return;
+    const { keyId, tag, ...from } = caller;
+    if (account === undefined) return this.#violate('L6', `key ${keyId}, which is not known, was refused by ${gateway.name}`);
+    const { teamId } = account.team;
     const sinceMs = Math.max(atMs - RATE_WINDOW_MS, this.#droppedAtMs.get(gateway) ?? -Infinity);
-    const team = [...this.#teams.values()].find((one) => one.hasKey(caller.keyId));
+    const isChanged = (what: string): boolean => (this.#changedAtMs.get(what) ?? -Infinity) >= sinceMs;
+    const isTagChanged = tag !== undefined && isChanged(`${teamId} ${tag.name}`);
+    if (isChanged(teamId) || isChanged(keyId) || (refused.of === 'tag' && isTagChanged)) return;
     // A wrong clock is corrected by what a gateway measured, which is late by some milliseconds.
     const correctedMs = Math.min(storeMs, ...this.#recentOffsets(atMs).map(({ byMs }) => Math.floor(atMs + byMs)));
-    const fault = team === undefined ? 'is not known' : team.repetitionFault(caller, refused, correctedMs, sinceMs);
-    if (fault !== undefined) this.#violate('L6', `key ${caller.keyId} was refused by ${gateway.name} without the store: it ${fault}`);
+    const named = tag === undefined || isTagChanged ? undefined : { name: tag.name, distinctMax: this.#tagsMax! };
+    const answer = account.check({ requestId: '', teamId, keyId, ...from, tag: named }, correctedMs);
+    if (answer.kind === 'rate_limited' && (answer.of !== refused.of || answer.limit <= refused.limit)) return;
+    this.#violate('L6', `key ${keyId} was refused by ${gateway.name} without the store, which says: ${JSON.stringify(answer)}`);
   }
 
   #recentOffsets(nowMs: number) {
     return this.#offsets.filter(({ atMs }) => nowMs - atMs <= RATE_WINDOW_MS);
   }
 
-  team(teamId: string): AuditedTeam {
-    let team = this.#teams.get(teamId);
-    if (team === undefined)
-      this.#teams.set(teamId, (team = new AuditedTeam({ clockChangedAtMs: () => this.clockChangedAtMs, isAddressIn: isHeld })));
-    return team;
-  }
-
-  get teams(): ReadonlyMap<string, AuditedTeam> {
-    return this.#teams;
+  get ids(): ReadonlyMap<string, Held> {
+    return this.#ids;
   }
 
   /** A failover to a replica that has nothing after `lastMs`. */
@@ -133,9 +163,8 @@ export class Journal {
       if (record !== undefined) record.excuse ??= 'a write of it was lost in a failover';
     }
     this.#entries = kept;
-    this.#teams = new Map();
-    // They were checked when they arrived.
-    for (const entry of kept) this.team(entry.teamId).take(entry.action, entry, () => undefined);
+    this.#ids = new Map();
+    for (const { action } of kept) this.#keep(action);
   }
 
   /** L1, at the moment of the charge: it is for an answer that has been delivered. */

@@ -2,7 +2,8 @@
 import type { Fault } from './faults.ts';
 import { SimulatedGateway } from './gateway.ts';
 import { newProcess } from './virtual-time.ts';
-import type { SimulatedStore, World } from './world.ts';
+import type { RedisWiring } from './redis-wiring.ts';
+import type { World } from './world.ts';
 
 /** How long it may take after a fault until everything is connected and quiet again. */
 const RECOVERY_MS = 700;
@@ -19,7 +20,7 @@ const CLOCK_JUMPED = "the store's clock jumped";
 
 export class Mishaps {
   readonly #world: World;
-  readonly #store: SimulatedStore;
+  readonly #store: RedisWiring;
   readonly #gateways: SimulatedGateway[];
   #started = 0;
   /** Of gateways. */
@@ -27,7 +28,7 @@ export class Mishaps {
   /** The store's clock is far from the right time. */
   #isWrong = false;
 
-  constructor(world: World, store: SimulatedStore) {
+  constructor(world: World, store: RedisWiring) {
     this.#world = world;
     this.#store = store;
     this.#gateways = Array.from({ length: world.scenario.gateways }, () => this.#startGateway());

@@ -2,10 +2,9 @@
 import { FOLLOWED_STEP_MS } from '../../../src/domain/clock-judge.ts';
 import type { Admission, Resolution } from '../../../src/ports/ledger.ts';
 import type { PluginStore } from '../../../src/ports/plugin.ts';
-import type { Account as ReferenceAccount } from '../../support/reference/account.ts';
+import { Account } from '../../support/reference/account.ts';
 import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
-import { unsound } from '../../support/auditor/totals.ts';
-import type { Action } from '../../support/auditor/deeds.ts';
+import type { Action } from './deeds.ts';
 import { actionOf, perform } from './change.ts';
 import { answerOf, lateReply, readLedgerCall, writeReply } from './ledger-protocol.ts';
 import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
@@ -15,6 +14,9 @@ import type { Change, World } from './world.ts';
 
 /** Both run the same call; a full server runs only the second. */
 export const LEDGER_FUNCTIONS: readonly string[] = ['turn', 'settle'];
+
+/** How far gateways may be from the right time, which has not jumped: what they measure of a wrong clock is late with the replies. */
+const CORRECTED_WITHIN_MS = 500;
 
 export type Message =
   | { readonly kind: 'function'; readonly name: string; readonly keys: readonly string[]; readonly args: readonly (string | Buffer)[] }
@@ -45,18 +47,19 @@ export class ModelServer {
     this.#world = world;
   }
 
-  get store(): PluginStore {
-    this.#clock.ms = this.storeMs;
-    return this.#store;
-  }
-
   get storeMs(): number {
     return this.#world.time.wallMs(this.process);
   }
 
+  accountOf(keyId: string): Account | undefined {
+    const whole = this.#data.accounts.map((account) => account.whole()).find(({ keys }) => keys.some((key) => key.keyId === keyId));
+    return whole && Account.from(whole, whole.period!, () => undefined);
+  }
+
   change(change: Change): void {
     void this.#write((store) => perform(store, change));
-    const limits = change.kind === 'update_team' ? this.#account(change.teamId)?.team.limits : undefined;
+    const limits =
+      change.kind === 'update_team' ? this.#data.accounts.find(({ team }) => team.teamId === change.teamId)?.team.limits : undefined;
     const [teamId, action] = actionOf(change, limits);
     this.#enter(teamId, action, this.storeMs);
   }
@@ -102,6 +105,8 @@ export class ModelServer {
     const { clockMs, correctionMs, deadlineMs, groups } = readLedgerCall(message.keys, String(message.args[0]));
     const nowMs = clockMs ?? this.storeMs + this.wrongByMs + correctionMs;
     if (nowMs > deadlineMs || deadlineMs - nowMs > FOLLOWED_STEP_MS) return lateReply(nowMs);
+    if (this.#world.journal.clockChangedAtMs < 0 && Math.abs(nowMs - this.storeMs) > CORRECTED_WITHIN_MS)
+      this.#world.violate('clock', `a call is at ${nowMs}, and the right time is ${this.storeMs}`);
     return writeReply(
       nowMs,
       groups.map((group) => this.#work(group, nowMs, givenUpAtMs)),
@@ -143,13 +148,5 @@ export class ModelServer {
     const { journal, time } = this.#world;
     journal.add(time.nowMs, storeMs, teamId, action);
     this.#world.note(this.process, JSON.stringify(action));
-    const account = this.#account(teamId);
-    if (account === undefined) return;
-    const fault = unsound(account.standing(storeMs));
-    if (fault !== undefined) this.#world.violate('L3', fault);
-  }
-
-  #account(teamId: string): ReferenceAccount | undefined {
-    return this.#data.accounts.find(({ team }) => team.teamId === teamId);
   }
 }

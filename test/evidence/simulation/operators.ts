@@ -7,7 +7,8 @@ import type { TeamLimits } from '../../../src/domain/plan.ts';
 import type { SimulatedGateway } from './gateway.ts';
 import { drawTagSettings, TAG_NAMES } from './tags.ts';
 import { drawWindows } from './windows.ts';
-import type { Change, SimulatedStore, World } from './world.ts';
+import type { RedisWiring } from './redis-wiring.ts';
+import type { Change, World } from './world.ts';
 
 interface TeamInHand {
   readonly teamId: string;
@@ -16,12 +17,12 @@ interface TeamInHand {
 
 export class Operators {
   readonly #world: World;
-  readonly #store: SimulatedStore;
+  readonly #store: RedisWiring;
   readonly #keys: KeyRing;
   readonly #teams: TeamInHand[] = [];
   #gateways: readonly SimulatedGateway[] = [];
 
-  constructor(world: World, store: SimulatedStore, keys: KeyRing) {
+  constructor(world: World, store: RedisWiring, keys: KeyRing) {
     this.#world = world;
     this.#store = store;
     this.#keys = keys;

@@ -1,17 +1,15 @@
 // The Redis store's own driver, on simulated connections to one simulated server.
-import { answered } from '../../../src/domain/store-unavailable.ts';
-import type { TagHistory, TagRegistry } from '../../../src/ports/tag-registry.ts';
-import type { UsageHistory } from '../../../src/ports/usage-history.ts';
 import type { RedisConnection } from '../../../src/stores/redis/redis-connection.ts';
 import { LedgerTurns } from '../../../src/stores/redis/ledger-turns.ts';
 import { ServerClocks } from '../../../src/stores/redis/server-clocks.ts';
 import { keyDirectory, RedisLink } from '../../../src/stores/redis/redis-link.ts';
+import type { Account } from '../../support/reference/account.ts';
 import type { NoiseFault } from './faults.ts';
 import { LEDGER_FUNCTIONS, ModelServer } from './model-server.ts';
 import { COMMAND_TIMEOUT_MS } from './scenario.ts';
 import { SILENT } from '../../support/silent-log.ts';
 import type { Process } from './virtual-time.ts';
-import type { Change, SimulatedStore, StoreClient, World } from './world.ts';
+import type { Change, StoreClient, World } from './world.ts';
 import { EventEmitter } from 'node:events';
 import { readLedgerCall } from './ledger-protocol.ts';
 import type { Message } from './model-server.ts';
@@ -188,7 +186,7 @@ function admissionsOf(message: Message): string[] {
   return operations.filter(({ kind }) => kind === 'admit').map(({ requestId }) => requestId);
 }
 
-export class RedisWiring implements SimulatedStore {
+export class RedisWiring {
   readonly #world: World;
   readonly #server: ModelServer;
   readonly #connections = new Set<Connection>();
@@ -202,10 +200,6 @@ export class RedisWiring implements SimulatedStore {
   get process(): Process {
     return this.#server.process;
   }
-
-  async open(): Promise<void> {}
-
-  async close(): Promise<void> {}
 
   connect(gateway: Process): StoreClient {
     const connection = new Connection(this.#world, this.#server, gateway);
@@ -230,32 +224,19 @@ export class RedisWiring implements SimulatedStore {
     };
   }
 
+  /** False if the server was down: nothing has happened then. */
   async change(change: Change): Promise<boolean> {
     if (!this.#server.up) return false;
     this.#server.change(change);
     return true;
   }
 
-  async standing(teamId: string) {
-    return answered(await this.#server.store.teams.standing(teamId));
+  /** A copy of the account of a key's team, to ask without counting anything. */
+  accountOf(keyId: string): Account | undefined {
+    return this.#server.accountOf(keyId);
   }
 
-  async usage(teamId: string) {
-    return answered(await this.#server.store.teams.usage(teamId));
-  }
-
-  get history(): UsageHistory {
-    return this.#server.store.history;
-  }
-
-  get tags(): TagHistory {
-    return this.#server.store.tags;
-  }
-
-  get tagSettings(): TagRegistry {
-    return this.#server.store.tagSettings;
-  }
-
+  /** Down, and up again with everything but what it did in the last `lostMs`. */
   restart(downMs: number, lostMs: number, clockByMs: number): void {
     this.#server.stop(lostMs);
     for (const connection of this.#connections) connection.cut(downMs);
@@ -266,6 +247,7 @@ export class RedisWiring implements SimulatedStore {
     this.#server.setClock(byMs);
   }
 
+  /** Its clock, as callers' functions read it, is wrong by this much. */
   setWrong(byMs: number): void {
     this.#server.wrongByMs = byMs;
   }

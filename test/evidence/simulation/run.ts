@@ -1,9 +1,7 @@
 // Runs one seed: draws a scenario, runs it, checks what must hold, and reports what it saw.
-import { EmbeddedWiring } from './embedded-wiring.ts';
 import { FinalChecks } from './final-checks.ts';
 import { endedAtMs, endingOf } from './history.ts';
 import type { History } from './history.ts';
-import type { Journal } from './journal.ts';
 import { BEFORE_CREATION_SHARE, KeyRing } from './keys.ts';
 import { Mishaps } from './mishaps.ts';
 import { Operators } from './operators.ts';
@@ -214,9 +212,9 @@ export interface RunResult {
   readonly batches: number;
   /** How often each limit of keys refused one; and how often an address was needed. */
   readonly ofKeys: ReadonlyMap<string, number>;
-  /** How often each limit by minute to month refused one, by its name or `NAME at any time`, and how often each window ended in between. */
+  /** How often each limit by minute to month refused one, by its name or `NAME at any time`. */
   readonly ofWindows: ReadonlyMap<string, number>;
-  /** How often each setting of tags refused one, and how many charges were counted with those of further tags. */
+  /** How often each setting of tags refused one. */
   readonly ofTags: ReadonlyMap<string, number>;
   /** How often a gateway refused a request without asking the store. */
   readonly repetitions: number;
@@ -258,9 +256,7 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
     giveBack();
   }
   const { history, struck, trace, violations } = world;
-  const { ofKeys, ofTags, repetitions } = world.journal;
-  for (const team of world.journal.teams.values()) ofTags.set('further', (ofTags.get('further') ?? 0) + team.countedAsFurther);
-  const ofWindows = ofWindowsIn(world.journal);
+  const { ofKeys, ofTags, ofWindows, repetitions } = world.journal;
   const seen = {
     requests: history.requests.size,
     outcomes: outcomesOf(history),
@@ -274,14 +270,6 @@ export async function runSeed(seed: number, { keepsTrace = false }: RunOptions =
   return { seed, scenario, ...seen, fingerprint: trace.fingerprint(), violations, trace: trace.text };
 }
 
-function ofWindowsIn({ ofWindows, teams }: Journal): Map<string, number> {
-  const seen = new Map(ofWindows);
-  for (const [per, times] of [...teams.values()].flatMap((team) => team.windowsEnded())) {
-    seen.set(`${per} ended`, (seen.get(`${per} ended`) ?? 0) + times);
-  }
-  return seen;
-}
-
 function outcomesOf(history: History): Map<string, number> {
   const outcomes = new Map<string, number>();
   for (const record of history.requests.values()) {
@@ -293,13 +281,10 @@ function outcomesOf(history: History): Map<string, number> {
 
 async function play(world: World): Promise<void> {
   const { history, scenario, time } = world;
-  const store = scenario.wiring === 'redis' ? new RedisWiring(world) : new EmbeddedWiring(world);
+  const store = new RedisWiring(world);
   const keys = new KeyRing();
   const operators = new Operators(world, store, keys);
-  await during(world, async () => {
-    await store.open();
-    await operators.found();
-  });
+  await during(world, () => operators.found());
   const mishaps = new Mishaps(world, store);
   mishaps.start();
   operators.start(mishaps.gateways);
@@ -316,8 +301,6 @@ async function play(world: World): Promise<void> {
   const clockMs = scenario.faults.reduce((total, fault) => total + clockBackMs(fault), 0);
   await until(time.nowMs + scenario.leaseMs + clockMs);
   checks.requests();
-  await during(world, () => checks.accounts(store));
-  await during(world, () => store.close());
 }
 
 /** Lets time pass until something outside the run has finished. */

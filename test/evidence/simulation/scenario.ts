@@ -8,16 +8,9 @@ import { drawTagPlan } from './tags.ts';
 import type { TagPlan } from './tags.ts';
 import { drawBeginning, drawWindows } from './windows.ts';
 
-/**
- * `redis`: the Redis store's driver over a network to a server that keeps its accounts as the reference model does.
- * `embedded`: the SQLite store itself, in memory.
- */
-export type Wiring = 'redis' | 'embedded';
-
 export interface Scenario {
   /** The wall clock when the run begins. */
   readonly beginningMs: number;
-  readonly wiring: Wiring;
   readonly gateways: number;
   readonly teams: readonly TeamPlan[];
   /** Requests arrive within `loadMs`. */
@@ -66,7 +59,6 @@ export interface Draws {
 export const COMMAND_TIMEOUT_MS = 500;
 
 export function drawScenario({ random, keyRandom, windowRandom, tagRandom }: Draws): Scenario {
-  const wiring = random.chance(0.25) ? 'embedded' : 'redis';
   const gateways = random.int(1, 3);
   const loadMs = random.int(1500, 8000);
   const engineTimeoutMs = random.pick([300, 1000, 2000]);
@@ -76,7 +68,6 @@ export function drawScenario({ random, keyRandom, windowRandom, tagRandom }: Dra
     beginningMs: drawBeginning(windowRandom),
     hasWindows,
     tags: drawTagPlan(tagRandom),
-    wiring,
     gateways,
     teams: Array.from({ length: random.int(1, 3) }, () => drawTeam(random, windowRandom, hasWindows)),
     requests: random.int(10, 90),
@@ -91,7 +82,7 @@ export function drawScenario({ random, keyRandom, windowRandom, tagRandom }: Dra
     brokenAnswers: random.chance(0.1),
     changesPerSecond: random.pick([0, 0.5, 2]),
     keyChangesPerSecond: keyRandom.chance(0.4) ? undefined : keyRandom.pick([0, 1, 4]),
-    faults: faultless ? [] : drawFaults(random, { wiring, gateways, loadMs }),
+    faults: faultless ? [] : drawFaults(random, { gateways, loadMs }),
   };
 }
 

@@ -32,16 +32,13 @@ const OF_KEYS = [
   'quota_exceeded',
   'test_keys',
 ];
-/** Refusals due to settings of tags, and charges that were counted with those of further tags. */
-const OF_TAGS = ['tag_disabled', 'rate_limited', 'quota_exceeded', 'further'];
-/** Refusals by each limit by minute to month, by its name, and ends of its window between two requests. */
-const OF_WINDOWS = [
-  ...LIMITS.flatMap(({ name, per, counts }) => {
-    if (!WINDOWS.some((window) => window === per)) return [];
-    return counts === 'characters' ? [name, `${name} at any time`] : [name];
-  }),
-  ...WINDOWS.map((per) => `${per} ended`),
-];
+/** Refusals due to settings of tags. */
+const OF_TAGS = ['tag_disabled', 'rate_limited', 'quota_exceeded'];
+/** Refusals by each limit by minute to month, by its name. */
+const OF_WINDOWS = LIMITS.flatMap(({ name, per, counts }) => {
+  if (!WINDOWS.some((window) => window === per)) return [];
+  return counts === 'characters' ? [name, `${name} at any time`] : [name];
+});
 const FAULTS = `noise gateway_crash gateway_restart gateway_freeze gateway_clock connection_break
   store_freeze store_restart store_failover store_clock store_clock_wrong`.split(/\s+/);
 

@@ -3,10 +3,7 @@ import type { TagSettings } from '../../../src/domain/request-tag.ts';
 import type { KeyDirectory } from '../../../src/ports/key-directory.ts';
 import type { Ledger } from '../../../src/ports/ledger.ts';
 import type { Store } from '../../../src/ports/store.ts';
-import type { KeyChange, NewKey, Standing, TeamChange, Usage } from '../../../src/ports/team-registry.ts';
-import type { TagHistory, TagRegistry } from '../../../src/ports/tag-registry.ts';
-import type { UsageHistory } from '../../../src/ports/usage-history.ts';
-import type { NoiseFault } from './faults.ts';
+import type { KeyChange, NewKey, TeamChange } from '../../../src/ports/team-registry.ts';
 import { History } from './history.ts';
 import { Journal } from './journal.ts';
 import type { Random } from './random.ts';
@@ -96,24 +93,3 @@ export type Change =
   | { readonly kind: 'revoke_key'; readonly keyId: string; readonly teamId: string }
   /** `null` removes the settings. */
   | { readonly kind: 'set_tag'; readonly teamId: string; readonly tag: string; readonly settings: TagSettings | null };
-
-/** The backing service of a run, with everything that can happen to it. */
-export interface SimulatedStore {
-  readonly process: Process;
-  open(): Promise<void>;
-  connect(gateway: Process): StoreClient;
-  /** False if the store was down: nothing has happened then. */
-  change(change: Change): Promise<boolean>;
-  standing(teamId: string): Promise<Standing | undefined>;
-  usage(teamId: string): Promise<Usage | undefined>;
-  readonly history: Pick<UsageHistory, 'days' | 'periods'>;
-  readonly tags: TagHistory;
-  readonly tagSettings: Pick<TagRegistry, 'list'>;
-  close(): Promise<void>;
-  /** Down, and up again with everything but what it did in the last `lostMs`. */
-  restart(downMs: number, lostMs: number, clockByMs: number): void;
-  setClock(byMs: number): void;
-  /** Its clock, as callers' functions read it, is wrong by this much. */
-  setWrong(byMs: number): void;
-  noise(noise: NoiseFault | undefined): void;
-}

@@ -1,4 +1,4 @@
-// What the auditor is told: what was done to a team's account, in the order of the store, with what was answered and when.
+// What was done to a team's account, in the order of the store, with what was answered and when.
 import type { KeyMode } from '../../../src/domain/api-key.ts';
 import type { KeyLimits } from '../../../src/domain/key-limits.ts';
 import type { TeamLimits } from '../../../src/domain/plan.ts';
