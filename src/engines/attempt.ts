@@ -22,7 +22,7 @@ import type {
   UnusableAttempt,
 } from '../ports/engine.ts';
 import type { ConnectionUse, Pool, PoolRequest } from './http1/pool.ts';
-import { ATTEMPT_FAILURES } from '../domain/attempt-failure.ts';
+import { ATTEMPT_FAILURES, meaningOf } from '../domain/attempt-failure.ts';
 
 export interface AttemptTerms {
   readonly protocol: EngineProtocol;
@@ -41,20 +41,6 @@ const LONG_BYTES = 131_072;
 /** `echoedIds`: there was at least one answer, and each echoed the `X-Request-Id` of its call. */
 type AttemptDone = (attempt: Attempt, echoedIds: boolean) => void;
 
-/** Failures found in an answer, which are reported with its status. */
-const FOUND_IN_ANSWER: readonly AttemptFailure[] = [
-  'status',
-  'too_large',
-  'not_json',
-  'wrong_shape',
-  'cut_off',
-  'unsupported_pair',
-  'no_detection',
-  'glossary_refused',
-  'file_refused',
-  'engine_quota',
-  'internal',
-];
 const OK = 200;
 
 /** `done` is called once, not before `run` returns and not after the deadline. */
@@ -238,7 +224,7 @@ function detailed(failure: AttemptFailure, cause: FailureCause | undefined, call
   if (failure === 'connect') {
     return { kind: 'unusable', failure, cause: cause ?? calls.find((call) => call.cause !== undefined)?.cause };
   }
-  if (!FOUND_IN_ANSWER.includes(failure)) return { kind: 'unusable', failure, cause };
+  if (meaningOf(failure).inAnswer !== true) return { kind: 'unusable', failure, cause };
   const answered = calls.filter((call) => call.status !== undefined);
   const guilty = answered.find((call) => call.status !== OK) ?? answered.at(-1);
   return { kind: 'unusable', failure, cause, status: guilty?.status, retryAfter: guilty?.retryAfter };
@@ -304,8 +290,6 @@ export class MalformedAttempt extends Error {
   override readonly name = 'MalformedAttempt';
 }
 
-const FAILURES: ReadonlySet<unknown> = new Set(ATTEMPT_FAILURES);
-
 const LETTER = /\p{L}/u;
 /**
  * Anything but white space, control, format and unassigned characters, and others without ink; the
@@ -322,7 +306,7 @@ function checkForm(attempt: Attempt): void {
     if (!Array.isArray(translations)) throw new MalformedAttempt('translations: is not a list');
   } else if (kind !== 'unusable') {
     throw new MalformedAttempt('kind: is neither usable nor unusable');
-  } else if (!FAILURES.has(failure)) {
+  } else if (typeof failure !== 'string' || !Object.hasOwn(ATTEMPT_FAILURES, failure)) {
     throw new MalformedAttempt('failure: is not one of the words for failures');
   }
   if (tokens !== undefined && !areTokens(tokens)) throw new MalformedAttempt('tokens: are not two numbers');

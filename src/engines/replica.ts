@@ -1,6 +1,7 @@
 // One engine replica: its connection pool, the results of its attempts, and its health: set aside
 // after failures, tried again by a single request, and restored by a usable answer. And the
 // rotation that selects one of several.
+import { meaningOf } from '../domain/attempt-failure.ts';
 import type { AttemptFailure, EngineWork, FailureDetail, ReplicaHealth, UnusableAttempt } from '../ports/engine.ts';
 import type { Pool } from './http1/pool.ts';
 
@@ -15,18 +16,6 @@ const NO_TRIAL = -1;
 /** Too many requests, and unavailable: such an engine must not be called again at once. */
 const OVERLOADED: readonly (number | undefined)[] = [429, 503];
 
-/**
- * Failures that prove nothing about a replica: the caller left, our connections were all in use, or
- * the engine lacks what the request needs.
- */
-const INCONCLUSIVE: readonly AttemptFailure[] = [
-  'cancelled',
-  'busy',
-  'unsupported_pair',
-  'no_detection',
-  'glossary_refused',
-  'file_refused',
-];
 /** An engine gets detection by a restart, after which callers should not wait for long. */
 const NO_DETECTION_KNOWN_MS = 60_000;
 
@@ -235,7 +224,7 @@ export class ReplicaStanding {
 
 /** Also covers a bug in the adapter that occurred before the replica answered anything. */
 function isInconclusive({ failure, status }: UnusableAttempt): boolean {
-  return INCONCLUSIVE.includes(failure) || (failure === 'internal' && status === undefined);
+  return meaningOf(failure).inconclusive === true || (failure === 'internal' && status === undefined);
 }
 
 /** Seconds or an HTTP date; `undefined` if it is neither, or not in the future. */

@@ -51,7 +51,7 @@ export class Metrics {
   }
 
   /** A counter for each label value; the compiler compares the keys of `values` with their type. */
-  counters<V extends string>(name: MetricName, label: string, values: Readonly<Record<V, true>>, labels: Labels = {}) {
+  counters<V extends string>(name: MetricName, label: string, values: Readonly<Record<V, unknown>>, labels: Labels = {}) {
     const series = Object.keys(values).map((value) => [value, this.counter(name, { ...labels, [label]: value })]);
     return Object.fromEntries(series) as Readonly<Record<V, CounterSeries>>;
   }
