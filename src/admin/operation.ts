@@ -65,6 +65,8 @@ export type Cell =
   /** A cell with more below it. */
   | { readonly kind: 'below'; readonly cell: Cell; readonly below: string }
   | { readonly kind: 'code'; readonly text: string }
+  /** A problem's code, perhaps with a word before it. */
+  | { readonly kind: 'problem'; readonly code: string; readonly before?: string }
   | { readonly kind: 'path'; readonly text: string }
   | { readonly kind: 'bytes'; readonly bytes: number }
   | { readonly kind: 'status'; readonly status: string }

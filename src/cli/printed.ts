@@ -188,6 +188,8 @@ function shown(cell: Cell, nowMs: number): string {
       return cell.word;
     case 'changes':
       return changesText(cell);
+    case 'problem':
+      return `${cell.before ?? ''}${cell.code}`;
     case 'code':
     case 'path':
       return cell.text;

@@ -2,21 +2,13 @@
 // so browsers may cache them.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { open } from './console-route.ts';
 import type { ConsoleRoute } from './console-route.ts';
 
-const CHARTS = dirname(createRequire(import.meta.url).resolve('uplot'));
-
-/** By the names under which they import each other. */
 export const ASSETS = {
   'console.css': here('../docs/base.css') + here('console.css'),
   'copy.js': here('../docs/copy.js'),
   'overview.js': here('browser/overview.js'),
-  'charts.js': here('browser/charts.js'),
-  'uPlot.css': readFileSync(join(CHARTS, 'uPlot.min.css'), 'utf8'),
-  'uPlot.js': readFileSync(join(CHARTS, 'uPlot.esm.js'), 'utf8'),
 } as const;
 
 export type AssetName = keyof typeof ASSETS;

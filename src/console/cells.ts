@@ -4,6 +4,7 @@
 import { labelOf } from '../admin/input.ts';
 import type { AdminOperation, Cell, RowColumn } from '../admin/operation.ts';
 import type { OperationContext } from '../admin/operation-context.ts';
+import { anchorOf } from '../core/problem.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
@@ -127,6 +128,8 @@ function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string
       return html`<span class="${cell.status}">${cell.status}</span>`;
     case 'code':
       return html`<code>${cell.text}</code>`;
+    case 'problem':
+      return html`${cell.before}${problemLink(cell.code)}`;
     case 'path':
       return brokenAtSlashes(cell.text);
     case 'word':
@@ -134,6 +137,14 @@ function shown(cell: Cell, { teams, keys }: Known, nowMs: number): Html | string
     case 'changes':
       return changesText(cell);
   }
+}
+
+/** Outcomes that are no problems of callers, and have no page. */
+const WITHOUT_PAGE = ['ok', 'client_closed', 'csrf_invalid'];
+
+/** A problem's code, with a link to its page. */
+export function problemLink(code: string, shownAs: Html | string = code): Html {
+  return WITHOUT_PAGE.includes(code) ? html`${shownAs}` : html`<a href="/docs/errors#${anchorOf(code)}">${shownAs}</a>`;
 }
 
 /** The key's beginning and label, with a link to its page. */

@@ -6,6 +6,7 @@ import { assetPath } from './assets.ts';
 import type { AssetName } from './assets.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { PageContent, ConsoleAnswer } from './console-route.ts';
+import { problemLink } from './cells.ts';
 import { signOutForm } from './form.ts';
 import type { Session } from './sessions.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -163,6 +164,6 @@ function errorPage({ code, detail, kind: { title } }: Problem, requestId: string
     main: html`<h1>${title}</h1>
       <p>${detail}</p>
       <p><a href="${CONSOLE_PREFIX}">Back to the console</a></p>
-      <p class="soft"><code>${code}</code>, request <code>${requestId}</code></p>`,
+      <p class="soft">${problemLink(code, html`<code>${code}</code>`)}, request <code>${requestId}</code></p>`,
   };
 }

@@ -1,12 +1,11 @@
-// The data of the overview at one moment: live window, engine, store and processes; as columns for
-// its charts, and in words.
+// The data of the overview at one moment: live window, engine, store and processes; and the outcomes
+// of its requests.
 import type { StepFigures } from '../admin/operations/live.ts';
 import { problems } from '../core/problem.ts';
 import type { RoutingRule } from '../domain/engine-routing.ts';
 import type { Busiest } from '../ports/access-entry.ts';
 import type { ReplicaHealth } from '../ports/engine.ts';
 import type { NamedFigures } from '../ports/plugin.ts';
-import { decimal, duration } from './shown.ts';
 
 export interface Overview {
   readonly nowMs: number;
@@ -48,7 +47,7 @@ interface StoreState {
 }
 
 /** The outcome of a request, as far as colours distinguish it. */
-type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
+export type OutcomeKind = 'answered' | 'refused' | 'failed' | 'left';
 
 export const OUTCOME_LABELS: Readonly<Record<OutcomeKind, string>> = {
   answered: 'Answered',
@@ -79,67 +78,4 @@ export function byOutcome({ requests }: StepFigures, outcomeOf: OutcomeOf): Read
 
 export function requestsOf({ requests }: StepFigures): number {
   return Object.values(requests).reduce((sum, count) => sum + count, 0);
-}
-
-export interface Chart {
-  readonly id: string;
-  readonly title: string;
-  readonly unit: string;
-  /** Stacked areas, bars, or lines. */
-  readonly form: 'stacked' | 'bars' | 'lines';
-  readonly series: readonly Series[];
-  /** How the values are formatted: durations are in ms. */
-  readonly shown: 'numbers' | 'durations';
-  /** The chart in a sentence, for screen readers. */
-  readonly words: string;
-}
-
-interface Series {
-  readonly id: string;
-  readonly label: string;
-  /** One for each time in `Columns`; `null` if there is no value. */
-  readonly values: readonly (number | null)[];
-}
-
-interface ChartData {
-  /** The time of the first values, in seconds since 1970. */
-  readonly from: number;
-  readonly step: number;
-  readonly charts: readonly Chart[];
-}
-
-/** Without the current step: it is incomplete, and would look like a drop. */
-export function chartDataOf({ steps, stepMs, outcomeOf }: Overview): ChartData {
-  const over = steps.slice(0, -1);
-  const series = (label: string, of: (step: StepFigures) => number | null, id = idOf(label)): Series => ({
-    id,
-    label,
-    values: over.map(of),
-  });
-  const perSecond = (value: number): number => value / (stepMs / 1000);
-  const stacked = Object.entries(OUTCOME_LABELS).map(([id, label]) =>
-    series(label, (step) => perSecond(byOutcome(step, outcomeOf)[id as OutcomeKind]), id),
-  );
-  const charts = [
-    chart('Requests', 'per second', 'stacked', stacked),
-    chart('Latency', 'of requests', 'lines', [series('p50', ({ p50Ms }) => p50Ms), series('p99', ({ p99Ms }) => p99Ms)], 'durations'),
-    chart('Characters', 'per second', 'stacked', [series('Characters', ({ characters }) => perSecond(characters))]),
-    chart('Engine failures', 'attempts in 5 s', 'bars', [series('Failed attempts', (step) => step.engineFailures, 'engine-failures')]),
-    chart('In flight', 'at the same time', 'lines', [series('Requests', (step) => step.inFlight, 'in-flight')]),
-  ];
-  return { from: (over[0]?.atMs ?? 0) / 1000, step: stepMs / 1000, charts };
-}
-
-function chart(title: string, unit: string, form: Chart['form'], series: readonly Series[], shown: Chart['shown'] = 'numbers'): Chart {
-  const value = shown === 'durations' ? duration : decimal;
-  const parts = series.map(({ label, values }) => {
-    const known = values.filter((one) => one !== null);
-    const [latest, most] = [values.at(-1) ?? undefined, known.length === 0 ? undefined : Math.max(...known)];
-    return `${label}: latest ${latest === undefined ? 'nothing' : value(latest)}, highest ${most === undefined ? 'nothing' : value(most)}`;
-  });
-  return { id: idOf(title), title, unit, form, series, shown, words: `${title} ${unit}, the last 15 minutes. ${parts.join('. ')}.` };
-}
-
-function idOf(words: string): string {
-  return words.toLowerCase().replaceAll(' ', '-');
 }

@@ -132,7 +132,10 @@ function formsOf<Found extends object>(here: At<Found>, sent: Sent<Found> | unde
     });
   const links = offered
     .filter(({ own }) => own !== undefined)
-    .map((action) => html`<a href="${CONSOLE_PREFIX}${addressOf(here, action)}">${action.title}</a> `);
+    .map(
+      (action) =>
+        html`<a class="button ${action.danger && 'danger'}" href="${CONSOLE_PREFIX}${addressOf(here, action)}">${action.title}</a> `,
+    );
   return html`<div class="forms">${sections}</div>
     ${links.length === 0 ? undefined : html`<p class="links">${links}</p>`}`;
 }

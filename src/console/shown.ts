@@ -16,8 +16,12 @@ export function count(value: number): string {
   return counts.format(value);
 }
 
+export function teamsText(number: number): string {
+  return number === 1 ? 'one team' : `${count(number)} teams`;
+}
+
 /** A rate or the like: at most one decimal. */
-export function decimal(value: number): string {
+function decimal(value: number): string {
   return decimals.format(value);
 }
 

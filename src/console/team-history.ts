@@ -1,4 +1,4 @@
-// The history on a team's page: 30 days and 13 months as bars, periods, movements of credit.
+// A team's history on its page: 30 days and 13 months as bars, periods, movements of credit.
 import { found } from '../admin/operation.ts';
 import { listPeriods, periodReport } from '../admin/operations/periods.ts';
 import { html } from '../docs/html.ts';
@@ -6,6 +6,7 @@ import type { Html } from '../docs/html.ts';
 import { dayOf, spentIn, rfc3339 } from '../domain/period.ts';
 import { dateOf, dayOfDate, lastMonths, monthOf } from '../domain/usage-days.ts';
 import type { KeyDay, PeriodUse } from '../ports/usage-history.ts';
+import { drawn } from './chart.ts';
 import { CONSOLE_PREFIX } from './console-route.ts';
 import type { SignedInVisit } from './console-route.ts';
 import { tableOf, htmlTable, numeric, freeText } from './cells.ts';
@@ -21,30 +22,30 @@ const MONTHS = 13;
 /** Limits the page: periods may be very short. */
 const PERIODS_MAX = 26;
 
-export async function teamHistory(teamId: string, visit: SignedInVisit): Promise<Html> {
-  const { context, nowMs } = visit;
-  const history = context.part('history');
+/** What was used by day and by month. */
+export async function teamDays(teamId: string, { context, nowMs }: SignedInVisit): Promise<Html> {
   const today = dayOf(nowMs);
   const months = lastMonths(today, MONTHS);
   // Thirteen months are never more days than one query may have.
-  const [days, periods] = await Promise.all([
-    history.days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today }),
-    history.periods(teamId),
-  ]);
+  const days = await context.part('history').days(teamId, { from: dayOfDate(`${months[0]}-01`)!, to: today });
   const rows = found(days, 'team', teamId).days;
   const dates = Array.from({ length: DAYS }, (_, index) => dateOf(today - DAYS + 1 + index));
   const from = dates[0]!;
   const csv = (one: 'keys' | 'tags'): string =>
     `${CONSOLE_PREFIX}/usage/csv?${new URLSearchParams({ from, to: dateOf(today), by: 'day', [one]: 'true', team: teamId }).toString()}`;
-  const around = { caption: 'Periods, newest first', most: PERIODS_MAX, more: `lingate usage periods ${teamId}` };
-  return html`${usageChart('days', `Last ${DAYS} days`, 'Day', spansOf(dates, rows, dateOf))}
+  return html`${usageChart('days', `Last ${DAYS} days`, 'Day', 5, spansOf(dates, rows, dateOf))}
     <p class="links">
       <a href="${csv('keys')}" download>Download these days, key by key (CSV)</a>
       <a href="${csv('tags')}" download>Download these days, tag by tag (CSV)</a>
     </p>
-    ${usageChart('months', `Last ${MONTHS} months`, 'Month', spansOf(months, rows, monthOf))}
-    <h2 id="periods">Periods</h2>
-    ${await tableOf(listPeriods, found(periods, 'team', teamId).map(periodReport), visit, around)}`;
+    ${usageChart('months', `Last ${MONTHS} months`, 'Month', 3, spansOf(months, rows, monthOf))}`;
+}
+
+export async function teamPeriods(teamId: string, visit: SignedInVisit): Promise<Html> {
+  const periods = found(await visit.context.part('history').periods(teamId), 'team', teamId);
+  const around = { caption: 'Periods, newest first', most: PERIODS_MAX, more: `lingate usage periods ${teamId}` };
+  return html`<h2 id="periods">Periods</h2>
+    ${await tableOf(listPeriods, periods.map(periodReport), visit, around)}`;
 }
 
 /** A span for each date, in order; `dateOfDay` gives the date of a day. Days are UTC. */
@@ -66,24 +67,23 @@ interface UsedSpan {
   readonly requests: number;
 }
 
-/** Units of a bar's drawing, which is stretched to the available space. */
-const [STEP, BAR, HEIGHT] = [10, 8, 100];
-/** The least height, so that any usage is visible. */
-const BAR_HEIGHT_MIN = 1.5;
-
-/** `unit` heads the table's first column; spans are in order, with those without usage. */
-function usageChart(id: string, title: string, unit: string, spans: readonly UsedSpan[]): Html {
-  const most = Math.max(...spans.map(({ characters }) => characters));
+/** `unit` heads the table's first column; spans are in order, with those without usage. `every` so many have a mark. */
+function usageChart(id: string, title: string, unit: string, every: number, spans: readonly UsedSpan[]): Html {
+  const words = ({ date, characters, requests }: UsedSpan): string =>
+    `${date}: ${count(characters)} characters, ${count(requests)} ${requests === 1 ? 'request' : 'requests'}`;
+  const marked = spans.map(({ date }, at) => ({ at: at + 0.5, words: date.length > 7 ? date.slice(5) : date }));
+  const chart = drawn({
+    words: wordsOf(title, spans),
+    form: 'bars',
+    series: [{ id: 'characters', label: 'Characters', values: spans.map(({ characters }) => characters) }],
+    shown: compact,
+    tick: 1,
+    marks: marked.filter((_, index) => (spans.length - 1 - index) % every === 0),
+    spans: spans.map((span, at) => ({ from: at, to: at + 1, words: words(span) })),
+  });
   return html`<section class="used" aria-labelledby="${id}">
-    <h2 id="${id}">${title}</h2>
-    <figure>
-      <p class="scale">${most === 0 ? 'Nothing was used' : `${compact(most)} characters`}</p>
-      <fieldset class="bars">
-        <legend class="unseen">${wordsOf(title, spans, most)}</legend>
-        ${spans.map((span, index) => bar(id, span, most, index === spans.length - 1))}
-      </fieldset>
-      <figcaption class="ends"><span>${spans[0]?.date}</span><span>${spans.at(-1)?.date}</span></figcaption>
-    </figure>
+    <h2 id="${id}">${title} <span class="soft">in characters</span></h2>
+    <figure>${chart}</figure>
     <div class="scroll" role="region" tabindex="0" aria-label="${title} as a table">
       ${htmlTable({
         caption: title,
@@ -95,31 +95,12 @@ function usageChart(id: string, title: string, unit: string, spans: readonly Use
   </section>`;
 }
 
-/**
- * A radio button whose label is the bar and its figures: one stop of the Tab key, arrow keys go
- * from bar to bar, and the style sheet shows the chosen one's figures.
- */
-function bar(chart: string, { date, characters, requests }: UsedSpan, most: number, isLast: boolean): Html {
-  const height = characters === 0 ? 0 : Math.max(BAR_HEIGHT_MIN, (characters / most) * HEIGHT);
-  return html`<label
-    ><input type="radio" name="${chart}" autocomplete="off" ${isLast ? html`checked` : undefined} /><svg
-      viewBox="0 0 ${STEP} ${HEIGHT}"
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      <rect x="${(STEP - BAR) / 2}" y="${(HEIGHT - height).toFixed(2)}" width="${BAR}" height="${height.toFixed(2)}"></rect></svg
-    ><span class="values"
-      >${date}: <strong>${count(characters)}</strong> characters, ${count(requests)} ${requests === 1 ? 'request' : 'requests'}</span
-    ></label
-  >`;
-}
-
 /** The chart in a sentence, for screen readers. */
-function wordsOf(title: string, spans: readonly UsedSpan[], most: number): string {
+function wordsOf(title: string, spans: readonly UsedSpan[]): string {
   const sum = spans.reduce((all, { characters }) => all + characters, 0);
   if (sum === 0) return `${title}: nothing was used.`;
-  const highest = spans.find(({ characters }) => characters === most)!;
-  return `${title}: ${count(sum)} characters in total; the most, ${count(most)}, in ${highest.date}.`;
+  const [highest] = spans.toSorted((one, other) => other.characters - one.characters);
+  return `${title}: ${count(sum)} characters in total; the most, ${count(highest!.characters)}, in ${highest!.date}.`;
 }
 
 /** Entries of the audit that are looked through: most are of other changes. */

@@ -54,7 +54,9 @@ export function changes({ team_id: teamId, key_id: keyId, display, status }: Fou
   if (status === 'revoked') return '–';
   const to = `${CONSOLE_PREFIX}${keyPath(teamId, keyId)}`;
   const which = html`<span class="unseen"> ${display}</span>`;
-  return html`<span class="links"><a href="${to}/rotate">Rotate${which}</a> <a href="${to}/revoke">Revoke${which}</a></span>`;
+  return html`<span class="links"
+    ><a href="${to}/rotate">Rotate${which}</a> <a class="delete" href="${to}/revoke">Revoke${which}</a></span
+  >`;
 }
 
 /** By the path's `id`, with what it has used. */

@@ -261,7 +261,11 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     ] as const) {
       const once = randomBytes(9).toString('hex');
       const answer = fields === undefined ? await operator.get(path) : await operator.post(path, { ...token, once, ...fields });
-      expect([path, answer.status, answer.body.includes('<code>not_found</code>')]).toEqual([path, 404, true]);
+      expect([path, answer.status, answer.body.includes('<a href="/docs/errors#not-found"><code>not_found</code></a>')]).toEqual([
+        path,
+        404,
+        true,
+      ]);
     }
     expect(answered(await setting.gateway.store.teams.listKeys(idOf(other)))![0]!.status).toBe('active');
   });

@@ -62,9 +62,11 @@ onOneGateway({ config }, (setting) => {
   test('the console counts what a plugin refused as refused, by its status, and not as failed', async () => {
     const visitor = await ConsoleVisitor.signedIn(setting.gateway.opsPort, TOKEN);
     const { body } = await visitor.get('/console');
-    expect(body).toMatch(/<span class="dot refused"><\/span>\s*<code>blocked_word<\/code>/);
+    expect(body).toMatch(/<span class="dot refused"><\/span>\s*<a href="\/docs\/errors#blocked-word">blocked_word</);
     // Nothing is counted as failed but what the engine got wrong in the tests before.
-    expect(body.replaceAll(/<span class="dot failed"><\/span>\s*<code>engine_unavailable<\/code>/g, '')).not.toContain('dot failed');
+    expect(
+      body.replaceAll(/<span class="dot failed"><\/span>\s*<a href="\/docs\/errors#engine-unavailable">engine_unavailable</g, ''),
+    ).not.toContain('dot failed');
   });
 
   test('a text for language detection is masked, too', async () => {

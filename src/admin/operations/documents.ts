@@ -83,8 +83,8 @@ export const listDocuments = operation({
   },
 });
 
-function stateOf({ status, code, downloaded, failures }: DocumentRow): string {
-  if (status === 'error') return `error ${code ?? 'internal_error'}`;
+function stateOf({ status, code, downloaded, failures }: DocumentRow): Cell {
+  if (status === 'error') return { kind: 'problem', code: code ?? 'internal_error', before: 'error ' };
   if (status === 'done') return downloaded ? 'done, downloaded' : 'done';
   return failures === 0 ? WORDS[status] : `${WORDS[status]}, ${failures} ${failures === 1 ? 'failure' : 'failures'}`;
 }

@@ -35,7 +35,7 @@ const columns: readonly RowColumn<RequestRow>[] = [
   { head: 'Team', cell: (row) => (row.team_id === null ? undefined : { kind: 'team', id: row.team_id }), holds: 'text', only: 'console' },
   { head: 'Route', cell: (row) => ({ kind: 'path', text: row.route }), holds: 'text' },
   { head: 'Status', cell: (row) => String(row.status), holds: 'figures' },
-  { head: 'Code', cell: (row) => row.code },
+  { head: 'Code', cell: ({ code }) => ({ kind: 'problem', code }) },
   { head: 'Reason', cell: reasonOf },
   { head: 'Team', cell: (row) => row.team_id ?? undefined, only: 'command' },
   { head: 'Request id', cell: (row) => ({ kind: 'code', text: row.request_id }), holds: 'text' },

@@ -1,9 +1,6 @@
 // Runs in the browser: keeps the overview up to date, and says when it cannot. Without JavaScript the page shows the figures of its request.
-import { Charts } from './charts.js';
-
 const live = document.querySelector('#live');
 const trouble = document.querySelector('#trouble');
-const charts = new Charts(document.querySelector('#charts'));
 
 /** How long after the end of a step to poll, so that the answer has the step. */
 const LATER_MS = 300;
@@ -17,8 +14,6 @@ let failures = 0;
 /** When to poll next, by the browser's clock; `Infinity` after the session has ended. */
 let dueMs = 0;
 
-// The charts show the same; the user can open the table again.
-document.querySelector('#minutes').open = false;
 document.addEventListener('visibilitychange', plan);
 void refresh();
 
@@ -59,14 +54,13 @@ function plan() {
   timer = setTimeout(refresh, Math.max(0, dueMs - Date.now()));
 }
 
-function show({ parts, columns }) {
+function show({ parts }) {
   for (const [name, text] of Object.entries(parts)) {
     const place = document.querySelector(`[data-part="${name}"]`);
     const part = new DOMParser().parseFromString(text, 'text/html').body;
     // Unchanged parts are not replaced: someone may be reading or selecting them.
-    if (place.textContent !== part.textContent) place.replaceChildren(...part.childNodes);
+    if (place.innerHTML !== part.innerHTML) place.replaceChildren(...part.childNodes);
   }
-  charts.show(columns);
 }
 
 /** Says what is wrong, with a link that helps; nothing if all is well. */

@@ -18,7 +18,9 @@ async function list(visit: SignedInVisit, { teamId, name }: Team): Promise<Conso
   const rows = (await listGlossaries.run!(visit.context, { id: teamId })).value as readonly GlossaryRow[];
   const title = `Glossaries of ${name}`;
   const link = ({ glossary_id: id, name: which }: GlossaryRow) =>
-    html`<a href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries/${id}/delete">Delete<span class="unseen"> ${which}</span></a>`;
+    html`<a class="delete" href="${CONSOLE_PREFIX}/teams/${teamId}/glossaries/${id}/delete"
+      >Delete<span class="unseen"> ${which}</span></a
+    >`;
   const change = mayChange(visit) ? link : undefined;
   const around = { caption: title, change, most: GLOSSARIES_MAX, more: 'lingate glossary list' };
   const main = html`<h1>${title}</h1>

@@ -20,7 +20,7 @@ import { htmlTable, numeric, tableOf } from '../cells.ts';
 import { filePage, pageOfQuery, pagesOf } from '../list-page.ts';
 import type { ReadRows } from '../list-page.ts';
 import { titleOf } from '../layout.ts';
-import { count, money } from '../shown.ts';
+import { count, money, teamsText } from '../shown.ts';
 
 interface Asked {
   readonly month: string;
@@ -109,7 +109,7 @@ const USAGE: MonthList<UsageRow> = {
   below(_asked, { rows, next, isFirst }) {
     if (rows.length === 0) return undefined;
     const sumOf = (member: 'character_count' | 'request_count'): string => count(rows.reduce((sum, row) => sum + row[member], 0));
-    const what = `${sumOf('character_count')} characters in ${sumOf('request_count')} requests, of ${count(rows.length)} teams`;
+    const what = `${sumOf('character_count')} characters in ${sumOf('request_count')} requests, of ${teamsText(rows.length)}`;
     return html`<p>${isFirst && next === undefined ? 'Total' : 'On this page'} ${what}. Teams that used nothing are left out.</p>`;
   },
 };
@@ -168,7 +168,10 @@ function sumsOf(totals: InvoiceTotals): Html | undefined {
       count(characters),
       ...[overageMinor, creditSpentMinor, totalMinor].map((minor) => money(minor, currency)),
     ]);
-  return rows.length === 0 ? undefined : htmlTable({ caption: 'Totals by currency', columns: SUMS, rows });
+  if (rows.length === 0) return undefined;
+  return html`<h2>In total</h2>
+    ${htmlTable({ caption: 'Totals by currency', columns: SUMS, rows })}
+    <h2>Team by team</h2>`;
 }
 
 /** A page to print has a limit: beyond it a file is the right form. */

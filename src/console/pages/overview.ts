@@ -2,11 +2,12 @@
 // and tables; as a page, and in the parts that its script replaces.
 import { html, prose } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
-import type { Chart, Overview } from '../overview-figures.ts';
-import { chartDataOf, byOutcome, OUTCOME_LABELS, requestsOf } from '../overview-figures.ts';
+import type { Overview } from '../overview-figures.ts';
+import { liveCharts } from '../overview-charts.ts';
+import { byOutcome, OUTCOME_LABELS, requestsOf } from '../overview-figures.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { brokenAtSlashes, namesOf, teamLink, freeText, htmlTable, numeric } from '../cells.ts';
+import { brokenAtSlashes, namesOf, problemLink, teamLink, freeText, htmlTable, numeric } from '../cells.ts';
 import type { TeamNames } from '../cells.ts';
 import { adviceFor, meaningOf } from '../../docs/engine-advice.ts';
 import { storeAdvice } from '../../domain/store-unavailable.ts';
@@ -24,7 +25,7 @@ export const OVERVIEW_ROUTES: readonly ConsoleRoute[] = [get('', overviewPage), 
 async function overviewPage(visit: SignedInVisit): Promise<ConsoleAnswer> {
   const overview = await visit.overview();
   const main = mainOf(overview, await busiestNames(visit, overview));
-  return pageAnswer({ title: 'Overview', section: 'overview', main, assets: ['uPlot.css', 'overview.js'] });
+  return pageAnswer({ title: 'Overview', section: 'overview', main, assets: ['overview.js'] });
 }
 
 async function overviewNews(visit: SignedInVisit): Promise<ConsoleAnswer> {
@@ -32,7 +33,6 @@ async function overviewNews(visit: SignedInVisit): Promise<ConsoleAnswer> {
   const shown = partsOf(now, await busiestNames(visit, now));
   const body = JSON.stringify({
     parts: Object.fromEntries(Object.entries(shown).map(([name, part]) => [name, part.text])),
-    columns: chartDataOf(now),
     next_ms: now.stepMs - (now.nowMs % now.stepMs),
   });
   return { kind: 'file', contentType: 'application/json', body };
@@ -55,9 +55,7 @@ function mainOf(overview: Overview, names: TeamNames): Html {
     <p class="warning" role="status" id="trouble" hidden></p>
     <div id="live" data-news="${CONSOLE_PREFIX}${NEWS_PATH}" data-sign-in="${CONSOLE_PREFIX}/sign-in">
       ${part('state')} ${part('figures')}
-      <section class="charts" id="charts" aria-label="Charts of the last 15 minutes" hidden>
-        ${chartDataOf(overview).charts.map(chartFigure)}
-      </section>
+      <section class="charts" aria-label="Charts of the last 15 minutes" data-part="charts">${parts.charts}</section>
       <div class="halves">
         <section>
           <h2>Engine</h2>
@@ -72,25 +70,11 @@ function mainOf(overview: Overview, names: TeamNames): Html {
         <h2>Busiest teams</h2>
         ${part('busiest')}
       </section>
-      <details open id="minutes">
+      <details id="minutes">
         <summary><h2>Minute by minute</h2></summary>
         ${part('minutes')}
       </details>
     </div>`;
-}
-
-/** Of a chart that the script draws: title, legend, and the sentence that describes it. */
-function chartFigure({ id, title, unit, series, words }: Chart): Html {
-  return html`<figure data-chart="${id}">
-    <figcaption>
-      <span class="name" id="${id}-name">${title} <span class="soft">${unit}</span></span> <span class="at"></span>
-      <ul aria-hidden="true">
-        ${series.map(({ id: line, label }) => html`<li class="${line}"><span class="key"></span>${label} <b></b></li>`)}
-      </ul>
-    </figcaption>
-    <div class="plot" role="img" aria-labelledby="${id}-name" aria-describedby="${id}-words"></div>
-    <p class="unseen" id="${id}-words">${words}</p>
-  </figure>`;
 }
 
 /** Every part by its name: the contents of the element with that name. */
@@ -99,6 +83,7 @@ function partsOf(overview: Overview, names: TeamNames) {
     at: html`${clock(overview.nowMs, 'seconds')} UTC`,
     state: stateList(overview),
     figures: figures(overview),
+    charts: liveCharts(overview),
     outcomes: outcomes(overview),
     engines: html`${engineTable(overview)} ${routingTable(overview)}`,
     busiest: busiest(overview, names),
@@ -139,7 +124,7 @@ function outcomes({ whole, outcomeOf }: Overview): Html {
     .toSorted(([, a], [, b]) => b - a)
     .map(([code, requests]) => {
       const outcome = outcomeOf(code);
-      const name = code === 'ok' || code === 'client_closed' ? OUTCOME_LABELS[outcome] : html`<code>${code}</code>`;
+      const name = code === 'ok' || code === 'client_closed' ? OUTCOME_LABELS[outcome] : problemLink(code);
       return [html`<span class="dot ${outcome}"></span> ${name}`, count(requests), percentage(requests, all)];
     });
   const columns = ['Outcome', numeric('Requests'), numeric('Share')];

@@ -16,7 +16,7 @@ import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-rout
 import { hiddenField, postForm } from '../form.ts';
 import { htmlTable, numeric } from '../cells.ts';
 import type { Application } from '../plan-applications.ts';
-import { ago, count, money, numberText, periodText } from '../shown.ts';
+import { ago, count, money, numberText, periodText, teamsText } from '../shown.ts';
 
 const APPLY = '/plans/{name}/apply';
 export const PLANS_ROUTES: readonly ConsoleRoute[] = [get('/plans', plansPage), get(APPLY, (visit) => question(visit)), post(APPLY, apply)];
@@ -68,7 +68,7 @@ function standing(application: Application | undefined, nowMs: number): Html | u
   const when = ago(endedAtMs, nowMs);
   if (made !== undefined) return html`applied ${when}: ${count(made.value.changed)} of ${count(made.value.teams)} changed<br />`;
   const why = refused === undefined ? 'the store was away' : detailOf({ ...refused.refusal, field: undefined });
-  return html`<span class="fault">stopped ${when} after ${count(changed)} teams: ${why}</span><br />`;
+  return html`<span class="fault">stopped ${when} after ${teamsText(changed)}: ${why}</span><br />`;
 }
 
 async function question(visit: SignedInVisit, outdated?: ComparedPlan): Promise<ConsoleAnswer> {
@@ -134,8 +134,4 @@ function differences({ plan: { limits }, behind }: ComparedPlan): Html {
   });
   const more = behind.length > SHOWN_MAX ? html`<p class="soft">The first ${count(SHOWN_MAX)} of them.</p>` : undefined;
   return html`${htmlTable({ caption: "Where teams differ from the plan's numbers", columns, rows })} ${more}`;
-}
-
-function teamsText(number: number): string {
-  return number === 1 ? 'one team' : `${count(number)} teams`;
 }

@@ -9,7 +9,7 @@ import { dayOf } from '../../domain/period.ts';
 import { FURTHER_TAGS, readTag, TAG_CHARACTERS_MAX, TAG_FAULT } from '../../domain/request-tag.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import type { Team } from '../../ports/team-registry.ts';
-import { CONSOLE_PREFIX, finding, get, mayChange, pageAnswer } from '../console-route.ts';
+import { CONSOLE_PREFIX, finding, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
 import { queryOf, searchForm } from '../form.ts';
 import { factsOf, tableOf } from '../cells.ts';
@@ -32,7 +32,7 @@ async function tagsPage(visit: SignedInVisit, team: Team, sent = ''): Promise<Co
     action: `/teams/${team.teamId}/tag`,
     fields: [{ name: 'tag', label: 'Tag', required: true, attributes: { maxlength: TAG_CHARACTERS_MAX, spellcheck: 'false' } }],
     texts: { tag: sent },
-    submit: mayChange(visit) ? 'Limit or show' : 'Show',
+    submit: 'Show',
     fault,
   });
   const leadsTo = ({ tag }: LimitedTagRow): string => addressOf(team, tag);

@@ -22,7 +22,7 @@ import { factList, recordFacts } from '../cells.ts';
 import { memberField } from '../operation-form.ts';
 import type { Action } from '../record-page.ts';
 import { count, day, money } from '../shown.ts';
-import { teamCredit, teamHistory } from '../team-history.ts';
+import { teamCredit, teamDays, teamPeriods } from '../team-history.ts';
 import { findUsage, keysTable, newKeyNotice } from '../team-keys.ts';
 import { recordRoutes } from '../record-page.ts';
 
@@ -142,9 +142,10 @@ function asRead(name: string): string {
 async function page(forms: Html | undefined, usage: Usage, visit: SignedInVisit): Promise<PageContent> {
   const { team } = usage;
   const { teamId } = team;
-  const [refusals, history, credit] = await Promise.all([
+  const [refusals, days, periods, credit] = await Promise.all([
     refusalsIn(visit.context, usage),
-    teamHistory(teamId, visit),
+    teamDays(teamId, visit),
+    teamPeriods(teamId, visit),
     teamCredit(team, visit),
   ]);
   const own = `${CONSOLE_PREFIX}/teams/${teamId}`;
@@ -157,16 +158,17 @@ async function page(forms: Html | undefined, usage: Usage, visit: SignedInVisit)
     <h2>This period</h2>
     ${teamFacts(usage, refusals, visit.nowMs)}
     <p class="links">
-      <a href="#history">Days, months and periods</a>
+      <a href="#keys">Keys</a>
+      <a href="#periods">Periods</a>
       <a href="${CONSOLE_PREFIX}/requests?team=${teamId}">Refused and failed requests</a>
       <a href="${own}/tags">Tags</a>
       <a href="${CONSOLE_PREFIX}/documents?team=${teamId}">Documents<span class="unseen"> of ${team.name}</span></a>
       <a href="${own}/glossaries">Glossaries</a>
       <a href="${CONSOLE_PREFIX}/audit?team=${teamId}">Audit<span class="unseen"> of ${team.name}</span></a>
     </p>
+    ${days}
     <h2 id="keys">Keys</h2>
-    ${await keysTable(usage, visit)} ${forms} ${credit}
-    <div id="history">${history}</div>`;
+    ${await keysTable(usage, visit)} ${forms} ${credit} ${periods}`;
   return { title: team.name, section: 'teams', main, assets: ['copy.js'] };
 }
 

@@ -41,9 +41,10 @@ onOneGateway({ config: { admin: { token: TOKEN } } }, (setting) => {
 
   test('a team’s page shows its days, months and periods, in tables and in charts with text alternatives', async () => {
     const page = await read(`/console/teams/${teams[4]!.teamId}`);
-    expect(page).toContain('<legend class="unseen">Last 30 days: 5 characters in total; the most, 5, in ');
-    expect(page).toContain('<legend class="unseen">Last 13 months: 5 characters in total; the most, 5, in ');
+    expect(page).toContain('aria-label="Last 30 days: 5 characters in total; the most, 5, in ');
+    expect(page).toContain('aria-label="Last 13 months: 5 characters in total; the most, 5, in ');
     expect([...page.matchAll(/<rect\s/g)]).toHaveLength(30 + 13);
+    expect(page).toContain(`<title>${MONTH}: 5 characters, 1 request</title>`);
     const rows = [...page.matchAll(/<th role="rowheader" scope="row">(\d{4}-\d\d(?:-\d\d)?)<\/th>/g)].map(([, date]) => date);
     expect(rows).toHaveLength(30 + 13);
     expect(rows.slice(30)[0]).toBe(MONTH);

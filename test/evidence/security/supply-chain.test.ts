@@ -32,7 +32,7 @@ const RUNTIME_PACKAGES =
   '@opentelemetry/sdk-logs @opentelemetry/sdk-metrics ' +
   '@opentelemetry/sdk-trace @opentelemetry/semantic-conventions bintrees cluster-key-slot debug denque entities follow-redirects ' +
   'http-proxy-3 ioredis jose lru-cache ms oauth4webapi openid-client parse5 prom-client redis-errors saxes standard-as-callback tdigest ' +
-  'typebox uWebSockets.js ulid uplot ' +
+  'typebox uWebSockets.js ulid ' +
   'xmlchars yaml';
 const DIRECT_MAX = 18;
 const LICENSES = new Set(['MIT', 'ISC', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause']);
