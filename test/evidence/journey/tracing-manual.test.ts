@@ -33,7 +33,7 @@ test('from nothing to a trace', async () => {
     otel_sample: 1,
     otel_follow_callers: false,
   });
-  const args = serve.trim().split(' ').slice(1);
+  const args = [...serve.trim().split(' ').slice(1), '--workers', '2'];
   const gateway = await startGatewayProcess({ args, cwd: site.folder });
   const here = (block: string): string =>
     block.replaceAll('http://127.0.0.1:8080', gateway.url).replaceAll('http://127.0.0.1:9090', gateway.opsUrl);
@@ -42,6 +42,9 @@ test('from nothing to a trace', async () => {
   await expect
     .poll(() => collector.spans.map((span) => span.traceId), { timeout: 20_000 })
     .toEqual(Array.from({ length: 4 }, () => traceId));
+  for (const { resource } of collector.spans) {
+    expect(resource).toMatchObject({ 'service.name': 'lingate', 'lingate.process': expect.stringMatching(/^worker-[12]$/) as unknown });
+  }
   expect(gateway.output()).toContain(`"trace_id":"${traceId}"`);
   expect(await gateway.end('SIGTERM')).toBe(0);
   expect(readFileSync(file, 'utf8')).toContain('otel:');
