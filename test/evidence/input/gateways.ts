@@ -2,13 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { answered } from '../../../src/domain/store-unavailable.ts';
+import { answered } from '../../../src/index.ts';
 import { LISTENERS } from '../../support/listeners.ts';
 import { QUOTA_PLAN, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
-import { startScriptedEngine } from '../../../src/testing/scripted-engine.ts';
+import { startScriptedEngine } from '../../../src/testing.ts';
 import type { ScriptedEngine, ScriptedRequest } from '../../../src/testing/scripted-engine.ts';
 
 export { LISTENERS };
