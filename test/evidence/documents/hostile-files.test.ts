@@ -1,9 +1,13 @@
-// Hostile files one after another: each refused for what it is, in bounded memory, by a thread that never has to be replaced; the next file is read as ever.
+// Hostile files one after another: each refused for what it is, in bounded memory, by a thread that never has to be replaced; the next
+// file is read as ever. And generated ones with broken bytes, which are refused or read, but never a fault of ours.
 import process from 'node:process';
 import { afterAll, expect, test } from 'vitest';
 import { createDocumentFormats } from '../../support/door/gateways.ts';
-import { hostileFiles } from '../../support/documents/hostile-files.ts';
+import { formatsHere } from '../../support/documents/formats-here.ts';
+import { broken, hostileFiles } from '../../support/documents/hostile-files.ts';
 import { wordSample } from '../../support/documents/office-samples.ts';
+import { RandomTexts } from '../../support/documents/random-texts.ts';
+import { SAMPLES } from '../../support/documents/round-trip.ts';
 import { SEED } from '../../support/seed.ts';
 import { sized } from '../scorecard/size.ts';
 
@@ -40,4 +44,22 @@ test(`${FILES} hostile files`, async () => {
   process.stdout.write(
     `slowest: ${slowest.kind}, ${slowest.ms.toFixed(0)} ms of the processor; longest first look ${turnMsMax.toFixed(1)} ms\n`,
   );
+});
+
+test.each(SAMPLES)('%s: 200 broken ones are refused in words, or read', async (name, sample) => {
+  const format = formats.formatOf(`a.${name}`)!;
+  for (let seed = SEED * 1000; seed < SEED * 1000 + 200; seed++) {
+    const bytes = broken(sample(seed).bytes, new RandomTexts(seed));
+    const found = await formatsHere.extract(format, bytes);
+    if (found.kind === 'refused') {
+      expect(found.reason).toMatch(/\w/);
+      continue;
+    }
+    const built = await formatsHere.build(
+      format,
+      bytes,
+      found.texts.map(({ text }) => text),
+    );
+    expect({ seed, kind: built.kind }).toEqual({ seed, kind: 'built' });
+  }
 });

@@ -1,6 +1,6 @@
 // Small files of several formats whose texts name their document, so that an engine knows whose they are, and a test what they cost.
 import { countCharacters } from '../../../src/index.ts';
-import { zipped } from '../../support/documents/office-samples.ts';
+import { smallWord } from '../../support/documents/office-samples.ts';
 import type { Seeded } from '../faults/seeded.ts';
 
 export interface SmallFile {
@@ -12,8 +12,6 @@ export interface SmallFile {
   /** Its texts are in the file as they are; otherwise it is an archive. */
   readonly isText: boolean;
 }
-const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
-const OFFICE = 'http://schemas.openxmlformats.org';
 
 const lines = (texts: readonly string[], make: (text: string, index: number) => string): string => texts.map(make).join('\n');
 
@@ -21,12 +19,7 @@ const FORMATS: Readonly<Record<string, (texts: readonly string[]) => string | Ui
   txt: (texts) => `${texts.join('\n\n')}\n`,
   html: page,
   srt: (texts) => lines(texts, (text, index) => `${index + 1}\n00:00:${two(index)},000 --> 00:00:${two(index)},900\n${text}\n`),
-  docx: (texts) =>
-    zipped({
-      '[Content_Types].xml': `${XML}<Types xmlns="${OFFICE}/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
-      '_rels/.rels': `${XML}<Relationships xmlns="${OFFICE}/package/2006/relationships"><Relationship Id="rId1" Type="${OFFICE}/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
-      'word/document.xml': `${XML}<w:document xmlns:w="${OFFICE}/wordprocessingml/2006/main"><w:body>${texts.map((text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`).join('')}</w:body></w:document>`,
-    }),
+  docx: (texts) => smallWord(texts.map((text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`).join('')),
 };
 
 const WORDS = ['one', 'two', 'three', 'four', 'tree', 'house', 'água', 'maß', '語', '👍'];

@@ -20,9 +20,22 @@ export function zipped(parts: Readonly<Record<string, string | Uint8Array>>): Ui
   return zipSync(Object.fromEntries(entries));
 }
 
-function relations(...all: readonly (readonly [id: string, type: string, target: string])[]): string {
-  const rows = all.map(([id, type, target]) => `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`);
+/** By target, with ids `rId1`, `rId2` and so on. */
+export function relations(all: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(all).map(
+    ([target, type], i) => `<Relationship Id="rId${i + 1}" Type="${OFFICE}/${type}" Target="${target}"/>`,
+  );
   return `${XML}<Relationships xmlns="${PACKAGE}/relationships">${rows.join('')}</Relationships>`;
+}
+
+/** A document of Word with no more than a program needs to read it. */
+export function smallWord(body: string, more: Readonly<Record<string, string>> = {}): Uint8Array {
+  return zipped({
+    '[Content_Types].xml': contentTypes({ 'word/document.xml': 'wordprocessingml.document.main' }),
+    '_rels/.rels': relations({ 'word/document.xml': 'officeDocument' }),
+    'word/document.xml': `${XML}<w:document ${W}><w:body>${body}</w:body></w:document>`,
+    ...more,
+  });
 }
 
 function contentTypes(parts: Readonly<Record<string, string>>): string {
@@ -132,14 +145,14 @@ export function wordSample(seed: number): SampleDocument {
       'word/footnotes.xml': 'wordprocessingml.footnotes',
       'word/comments.xml': 'wordprocessingml.comments',
     }),
-    '_rels/.rels': relations(['rId1', 'officeDocument', 'word/document.xml']),
+    '_rels/.rels': relations({ 'word/document.xml': 'officeDocument' }),
     'word/document.xml': document,
-    'word/_rels/document.xml.rels': relations(
-      ['rId1', 'header', 'header1.xml'],
-      ['rId2', 'footer', 'footer1.xml'],
-      ['rId3', 'footnotes', 'footnotes.xml'],
-      ['rId4', 'comments', 'comments.xml'],
-    ).replace(
+    'word/_rels/document.xml.rels': relations({
+      'header1.xml': 'header',
+      'footer1.xml': 'footer',
+      'footnotes.xml': 'footnotes',
+      'comments.xml': 'comments',
+    }).replace(
       '</Relationships>',
       `<Relationship Id="rId9" Type="${OFFICE}/hyperlink" Target="https://example.org/" TargetMode="External"/></Relationships>`,
     ),
@@ -192,11 +205,11 @@ export function sheetSample(seed: number): SampleDocument {
       'xl/comments1.xml': 'spreadsheetml.comments',
       'xl/tables/table1.xml': 'spreadsheetml.table',
     }),
-    '_rels/.rels': relations(['rId1', 'officeDocument', '/xl/workbook.xml']),
+    '_rels/.rels': relations({ '/xl/workbook.xml': 'officeDocument' }),
     'xl/workbook.xml': `${XML}<workbook ${X}><sheets><sheet name="First" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': relations(['rId1', 'worksheet', 'worksheets/sheet1.xml'], ['rId2', 'sharedStrings', 'sharedStrings.xml']),
+    'xl/_rels/workbook.xml.rels': relations({ 'worksheets/sheet1.xml': 'worksheet', 'sharedStrings.xml': 'sharedStrings' }),
     'xl/worksheets/sheet1.xml': `${XML}<worksheet ${X}><sheetData>${rows.join('')}</sheetData><tableParts count="1"><tablePart r:id="rId2"/></tableParts></worksheet>`,
-    'xl/worksheets/_rels/sheet1.xml.rels': relations(['rId1', 'comments', '../comments1.xml'], ['rId2', 'table', '../tables/table1.xml']),
+    'xl/worksheets/_rels/sheet1.xml.rels': relations({ '../comments1.xml': 'comments', '../tables/table1.xml': 'table' }),
     'xl/sharedStrings.xml': `${XML}<sst ${X}>${strings.join('')}</sst>`,
     'xl/comments1.xml': `${XML}<comments ${X}><authors><author>A</author></authors><commentList><comment ref="A1" authorId="0"><text><t>${escapeXml(comment)}</t></text></comment></commentList></comments>`,
     'xl/tables/table1.xml': `${XML}<table ${X} id="1" name="T" displayName="T" ref="A1:A3"><tableColumns count="1"><tableColumn id="1" name="${header}"/></tableColumns></table>`,
@@ -246,18 +259,18 @@ export function slidesSample(seed: number): SampleDocument {
     const content = shape(2, plain() + plain(1) + mixed()) + table() + shape(3, mixed());
     const name = `ppt/slides/slide${number}.xml`;
     slides[name] = `${XML}<p:sld ${P}><p:cSld><p:spTree>${TREE}${content}</p:spTree></p:cSld></p:sld>`;
-    slides[`ppt/slides/_rels/slide${number}.xml.rels`] = relations(
-      ['rId1', 'slideLayout', '../slideLayouts/slideLayout1.xml'],
-      ['rId2', 'notesSlide', `../notesSlides/notesSlide${number}.xml`],
-    );
+    slides[`ppt/slides/_rels/slide${number}.xml.rels`] = relations({
+      '../slideLayouts/slideLayout1.xml': 'slideLayout',
+      [`../notesSlides/notesSlide${number}.xml`]: 'notesSlide',
+    });
     slides[`ppt/notesSlides/notesSlide${number}.xml`] =
       `${XML}<p:notes ${P}><p:cSld><p:spTree>${TREE}${shape(2, plain())}</p:spTree></p:cSld></p:notes>`;
-    slides[`ppt/notesSlides/_rels/notesSlide${number}.xml.rels`] = relations(['rId1', 'slide', `../slides/slide${number}.xml`]);
+    slides[`ppt/notesSlides/_rels/notesSlide${number}.xml.rels`] = relations({ [`../slides/slide${number}.xml`]: 'slide' });
     types[name] = 'presentationml.slide';
     types[`ppt/notesSlides/notesSlide${number}.xml`] = 'presentationml.notesSlide';
     ids.push(`<p:sldId id="${255 + number}" r:id="rId${number + 1}"/>`);
   }
-  const slideRelations = Array.from({ length: count }, (_, index) => [`rId${index + 2}`, 'slide', `slides/slide${index + 1}.xml`] as const);
+  const slideRelations = Object.fromEntries(Array.from({ length: count }, (_, index) => [`slides/slide${index + 1}.xml`, 'slide']));
   const bytes = zipped({
     '[Content_Types].xml': contentTypes({
       'ppt/presentation.xml': 'presentationml.presentation.main',
@@ -265,13 +278,13 @@ export function slidesSample(seed: number): SampleDocument {
       'ppt/slideLayouts/slideLayout1.xml': 'presentationml.slideLayout',
       ...types,
     }),
-    '_rels/.rels': relations(['rId1', 'officeDocument', 'ppt/presentation.xml']),
+    '_rels/.rels': relations({ 'ppt/presentation.xml': 'officeDocument' }),
     'ppt/presentation.xml': `${XML}<p:presentation ${P}><p:sldMasterIdLst><p:sldMasterId id="2147483648" r:id="rId1"/></p:sldMasterIdLst><p:sldIdLst>${ids.join('')}</p:sldIdLst><p:sldSz cx="9144000" cy="6858000"/><p:notesSz cx="6858000" cy="9144000"/></p:presentation>`,
-    'ppt/_rels/presentation.xml.rels': relations(['rId1', 'slideMaster', 'slideMasters/slideMaster1.xml'], ...slideRelations),
+    'ppt/_rels/presentation.xml.rels': relations({ 'slideMasters/slideMaster1.xml': 'slideMaster', ...slideRelations }),
     'ppt/slideMasters/slideMaster1.xml': `${XML}<p:sldMaster ${P}>${MASTER_BODY}<p:clrMap bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2" accent1="accent1" accent2="accent2" accent3="accent3" accent4="accent4" accent5="accent5" accent6="accent6" hlink="hlink" folHlink="folHlink"/><p:sldLayoutIdLst><p:sldLayoutId id="2147483649" r:id="rId1"/></p:sldLayoutIdLst></p:sldMaster>`,
-    'ppt/slideMasters/_rels/slideMaster1.xml.rels': relations(['rId1', 'slideLayout', '../slideLayouts/slideLayout1.xml']),
+    'ppt/slideMasters/_rels/slideMaster1.xml.rels': relations({ '../slideLayouts/slideLayout1.xml': 'slideLayout' }),
     'ppt/slideLayouts/slideLayout1.xml': `${XML}<p:sldLayout ${P}>${MASTER_BODY}</p:sldLayout>`,
-    'ppt/slideLayouts/_rels/slideLayout1.xml.rels': relations(['rId1', 'slideMaster', '../slideMasters/slideMaster1.xml']),
+    'ppt/slideLayouts/_rels/slideLayout1.xml.rels': relations({ '../slideMasters/slideMaster1.xml': 'slideMaster' }),
     ...slides,
   });
   return { bytes, texts };

@@ -1,6 +1,8 @@
 // What every format promises: each text once and in order, nothing else changed, and a translation in the place of each.
 import { unzipSync } from 'fflate';
-import type { DocumentFormats } from '../../../src/documents/formats.ts';
+import { expect } from 'vitest';
+import { firstLook, formatOf } from '../door/gateways.ts';
+import { builtWith, textsOf } from './formats-here.ts';
 import { escapeXml, RandomTexts, upperCase } from './random-texts.ts';
 import type { SampleDocument } from './random-texts.ts';
 import { openTextSample, sheetSample, slidesSample, wordSample } from './office-samples.ts';
@@ -129,48 +131,27 @@ interface RoundTrip {
   readonly wanted: readonly string[];
   /** Entries of an archive that were lost or changed although nothing in them is text. */
   readonly changed: readonly string[];
-  readonly built: Uint8Array;
 }
 
 /** Entries in which a text may be. */
 const WITH_TEXTS =
   /^(?:content|styles)\.xml$|^(?:word|xl|ppt)\/(?:(?!_rels\/|media\/|tables\/|workbook|presentation|slideMasters\/|slideLayouts\/).)+\.xml$/;
 
-export async function roundTrip(formats: DocumentFormats, format: string, { bytes, texts: expected }: SampleDocument): Promise<RoundTrip> {
-  const wantedFormat = formats.formatOf(`a.${format}`)!;
-  const reason = formats.firstLook(wantedFormat, bytes);
-  if (reason !== undefined) throw new Error(reason);
-  const texts = await textsOf(bytes);
-  const same = await builtWith(texts.map(({ text }) => text));
+export function roundTrip(format: string, { bytes, texts: expected }: SampleDocument): RoundTrip {
+  expect(firstLook(formatOf(`a.${format}`)!, bytes)).toBeUndefined();
+  const texts = textsOf(format, bytes);
   const wanted = texts.map(upperCase);
-  const built = await builtWith(wanted);
+  const built = builtWith(format, bytes, wanted);
   const isBilingual = BILINGUAL.has(format);
-  const again = isBilingual ? numbersOf(Buffer.from(built).toString()) : (await textsOf(built)).map(({ text }) => text);
-  const isSame = Buffer.from(same).equals(bytes) || isBilingual;
-  const changed = bytes[0] === 0x50 && bytes[1] === 0x4b ? changedEntries(bytes, built) : [];
+  const wordsOf = (all: readonly { readonly text: string }[]) => all.map(({ text }) => text);
   return {
     expected,
-    found: texts.map(({ text }) => text),
-    isSame,
-    again,
+    found: wordsOf(texts),
+    isSame: isBilingual || builtWith(format, bytes, wordsOf(texts)).equals(bytes),
+    again: isBilingual ? numbersOf(built.toString()) : wordsOf(textsOf(format, built)),
     wanted: isBilingual ? numbersOf(wanted.join()) : wanted,
-    changed,
-    built,
+    changed: bytes[0] === 0x50 && bytes[1] === 0x4b ? changedEntries(bytes, built) : [],
   };
-
-  async function textsOf(
-    file: Uint8Array,
-  ): Promise<Extract<Awaited<ReturnType<DocumentFormats['extract']>>, { kind: 'extracted' }>['texts']> {
-    const extracted = await formats.extract(wantedFormat, file);
-    if (extracted.kind === 'refused') throw new Error(extracted.reason);
-    return extracted.texts;
-  }
-
-  async function builtWith(translations: readonly string[]): Promise<Uint8Array> {
-    const result = await formats.build(wantedFormat, bytes, translations);
-    if (result.kind === 'refused') throw new Error(result.reason);
-    return result.bytes;
-  }
 }
 
 /** Of the texts in capitals. */

@@ -1,18 +1,10 @@
 // Rules of single formats: what is a text in it, what is not, and how a translation is written.
 import { describe, expect, test } from 'vitest';
-import { buildFile, extractTexts } from '../../../src/documents/read-and-build.ts';
+import { builtWith, textsOf } from '../../support/documents/formats-here.ts';
 
-function texts(format: string, source: string): readonly string[] {
-  const found = extractTexts(format, Buffer.from(source));
-  if (found.kind === 'refused') throw new Error(found.reason);
-  return found.texts.map(({ text }) => text);
-}
-
-function built(format: string, source: string, ...translations: readonly string[]): string {
-  const result = buildFile(format, Buffer.from(source), translations);
-  if (result.kind === 'refused') throw new Error(result.reason);
-  return Buffer.from(result.bytes).toString();
-}
+const texts = (format: string, source: string) => textsOf(format, Buffer.from(source)).map(({ text }) => text);
+const built = (format: string, source: string, ...translations: readonly string[]) =>
+  builtWith(format, Buffer.from(source), translations).toString();
 
 const XLIFF = '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file><body><trans-unit id="1">';
 
@@ -56,8 +48,8 @@ describe('what is a text', () => {
 
   test('UTF-16 with a byte order mark is read and written as it is', () => {
     const bytes = Buffer.from('\ufeff<p>a</p>', 'utf16le');
-    expect(extractTexts('html', bytes)).toEqual({ kind: 'extracted', texts: [{ text: 'a', format: 'text' }] });
-    expect(buildFile('html', bytes, ['ß'])).toEqual({ kind: 'built', bytes: Buffer.from('\ufeff<p>ß</p>', 'utf16le') });
+    expect(textsOf('html', bytes)).toEqual([{ text: 'a', format: 'text' }]);
+    expect(builtWith('html', bytes, ['ß'])).toEqual(Buffer.from('\ufeff<p>ß</p>', 'utf16le'));
   });
 });
 
@@ -107,9 +99,7 @@ describe('the target language is named where the file names one', () => {
       version2('<segment state="translated"><source>a</source><target>A</target></segment>'),
     ],
   ])('in %s: %s', (format, source, expected) => {
-    const result = buildFile(format, Buffer.from(source), ['A'], 'PT-BR');
-    if (result.kind === 'refused') throw new Error(result.reason);
-    const written = Buffer.from(result.bytes).toString();
+    const written = builtWith(format, Buffer.from(source), ['A'], 'PT-BR').toString();
     expect(written.replace(' trgLang="pt-BR"', '')).toBe(expected);
     expect(written.includes(' trgLang="pt-BR"')).toBe(source.includes('srcLang'));
   });

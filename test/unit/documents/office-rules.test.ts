@@ -1,42 +1,22 @@
 // Rules of office files: what people read in fields, in annotations, in descriptions of pictures, in diagrams and on masters is text.
 import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { buildFile, extractTexts } from '../../../src/documents/read-and-build.ts';
-import { zipped } from '../../support/documents/office-samples.ts';
+import { builtWith, textsOf } from '../../support/documents/formats-here.ts';
+import { relations, smallWord as word, zipped } from '../../support/documents/office-samples.ts';
+import { upperCase } from '../../support/documents/random-texts.ts';
 
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const MAIN = 'http://schemas.openxmlformats.org';
-const W = `xmlns:w="${MAIN}/wordprocessingml/2006/main" xmlns:wp="${MAIN}/drawingml/2006/wordprocessingDrawing" xmlns:a="${MAIN}/drawingml/2006/main"`;
 const P = `xmlns:p="${MAIN}/presentationml/2006/main" xmlns:a="${MAIN}/drawingml/2006/main" xmlns:r="${OFFICE}"`;
 
-function relations(all: Readonly<Record<string, string>>): string {
-  const rows = Object.entries(all).map(([target, type], i) => `<Relationship Id="r${i}" Type="${OFFICE}/${type}" Target="${target}"/>`);
-  return `<Relationships xmlns="${MAIN}/package/2006/relationships">${rows.join('')}</Relationships>`;
-}
-
-const word = (body: string, more: Readonly<Record<string, string>> = {}): Uint8Array =>
-  zipped({
-    '_rels/.rels': relations({ 'word/document.xml': 'officeDocument' }),
-    'word/document.xml': `<w:document ${W}><w:body>${body}</w:body></w:document>`,
-    ...more,
-  });
 const run = (text: string): string => `<w:r><w:t>${text}</w:t></w:r>`;
 const field = (type: string): string => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`;
 
-function texts(format: string, bytes: Uint8Array): readonly string[] {
-  const found = extractTexts(format, bytes);
-  if (found.kind === 'refused') throw new Error(found.reason);
-  return found.texts.map(({ text }) => text);
-}
-
+const texts = (format: string, bytes: Uint8Array) => textsOf(format, bytes).map(({ text }) => text);
+const partOf = (file: Uint8Array, part: string) => Buffer.from(unzipSync(file)[part]!).toString();
 /** The part, with each text in capital letters. */
-function built(format: string, bytes: Uint8Array, part: string): string {
-  const given = texts(format, bytes);
-  const translations = given.map((text) => text.replaceAll(/(<[^>]*>)|[^<]+/g, (piece, mark?: string) => mark ?? piece.toUpperCase()));
-  const result = buildFile(format, bytes, translations);
-  if (result.kind === 'refused') throw new Error(result.reason);
-  return Buffer.from(unzipSync(result.bytes)[part]!).toString();
-}
+const built = (format: string, bytes: Uint8Array, part: string) =>
+  partOf(builtWith(format, bytes, textsOf(format, bytes).map(upperCase)), part);
 
 test.each<[string, string, readonly string[], string]>([
   [
@@ -94,7 +74,7 @@ test('PowerPoint: layouts and masters have texts of their own, but for prompts o
   const tree = (name: string, ...boxes: readonly string[]): string => `<p:${name} ${P}>${boxes.join('')}</p:${name}>`;
   const bytes = zipped({
     '_rels/.rels': relations({ 'ppt/presentation.xml': 'officeDocument' }),
-    'ppt/presentation.xml': tree('presentation', '<p:sldIdLst><p:sldId id="256" r:id="r0"/></p:sldIdLst>'),
+    'ppt/presentation.xml': tree('presentation', '<p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst>'),
     'ppt/_rels/presentation.xml.rels': relations({ 'slide1.xml': 'slide' }),
     'ppt/slide1.xml': tree('sld', box('title', '<p:ph type="title"/>'), box('slide')),
     'ppt/_rels/slide1.xml.rels': relations({ 'layout1.xml': 'slideLayout' }),
@@ -127,7 +107,7 @@ describe('Excel', () => {
   const book = (one: string, two: string): Uint8Array =>
     zipped({
       '_rels/.rels': relations({ 'xl/workbook.xml': 'officeDocument' }),
-      'xl/workbook.xml': `<workbook ${X}><sheets><sheet name="A" r:id="r0"/><sheet name="B" r:id="r1"/></sheets></workbook>`,
+      'xl/workbook.xml': `<workbook ${X}><sheets><sheet name="A" r:id="rId1"/><sheet name="B" r:id="rId2"/></sheets></workbook>`,
       'xl/_rels/workbook.xml.rels': relations({ 'one.xml': 'worksheet', 'two.xml': 'worksheet', 'strings.xml': 'sharedStrings' }),
       'xl/one.xml': one,
       'xl/two.xml': two,
@@ -161,9 +141,8 @@ describe('Excel', () => {
       `<headerFooter><oddHeader>&amp;L${left} &amp;P&amp;R${right}</oddHeader></headerFooter>`;
     const bytes = book(sheet('', header('left &amp;amp;&amp;amp; more'.replaceAll('&amp;amp;', '&amp;'), 'right')), sheet(''));
     const [left, ...others] = texts('xlsx', bytes);
-    const result = buildFile('xlsx', bytes, [`${left!.slice(0, 3)}${'&😀 '.repeat(300)}`, 'x'.repeat(300), ...others.slice(1)]);
-    if (result.kind === 'refused') throw new Error(result.reason);
-    const written = /<oddHeader>(.*)<\/oddHeader>/.exec(Buffer.from(unzipSync(result.bytes)['xl/one.xml']!).toString())![1]!;
+    const result = builtWith('xlsx', bytes, [`${left!.slice(0, 3)}${'&😀 '.repeat(300)}`, 'x'.repeat(300), ...others.slice(1)]);
+    const written = /<oddHeader>(.*)<\/oddHeader>/.exec(partOf(result, 'xl/one.xml'))![1]!;
     const shown = written.replaceAll('&amp;', '&');
     expect(shown).toMatch(/^&Llef(?:&&😀 )+(?:&&)?(?:😀)? &P&Rx+$/u);
     expect(shown.length).toBeLessThanOrEqual(255);

@@ -43,7 +43,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     const draft = documentDraft(team, [{ requestId, characters: 50_000 }]);
     const { documentId } = draft;
     const fileId = newId();
-    const pieces = await sealer.seal(documentId, fileId, Buffer.from('one\ntwo\n'));
+    const pieces = await sealer.seal(documentId, fileId, Buffer.from('one\n\ntwo\n'));
     const created = answered(await documents.create(draft, HOUR_MS, { fileId, pieces }, BOUNDS));
     expect(created.kind).toBe('created');
     const find = async (): Promise<DocumentRecord | undefined> => answered(await documents.find(team.teamId, documentId));
@@ -96,7 +96,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     const { documents, due, team, store } = scene;
     const { requestId } = await team.reserve(0, { charged: 6, leaseMs: HOUR_MS });
     const fileId = newId();
-    const pieces = await sealer.seal(due.documentId, fileId, Buffer.from('ONE\nTWO\n'));
+    const pieces = await sealer.seal(due.documentId, fileId, Buffer.from('ONE\n\nTWO\n'));
     const translate = async ({ sourceId: _source, ...known }: DocumentRecord): Promise<DocumentRecord> => ({
       ...known,
       state: 'translating',
@@ -226,7 +226,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     const more = async (bytesMax: number) => {
       const draft = documentDraft(team);
       const [other, fileId] = [draft.documentId, newId()];
-      const pieces = await sealer.seal(other, fileId, Buffer.from('one\ntwo\n'));
+      const pieces = await sealer.seal(other, fileId, Buffer.from('one\n\ntwo\n'));
       const created = await documents.create(draft, HOUR_MS, { fileId, pieces }, { ...BOUNDS, bytesMax });
       return { other, created: answered(created) };
     };
