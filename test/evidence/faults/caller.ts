@@ -37,7 +37,7 @@ export interface Forwarding {
 }
 
 /** What was seen, and what a test may want to check besides. */
-export interface Answered {
+interface Answered {
   readonly seen: Seen;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

@@ -13,15 +13,11 @@ export function marked(first: Mark, second: Mark): string {
 }
 
 /** It stores attempts, not requests: runs are long, and so are texts. */
-export interface MarkedEngine extends Omit<ScriptedEngine, 'requests'> {
-  /** How often a request has been tried. */
-  attempts(requestId: string): number;
-}
+export type MarkedEngine = Omit<ScriptedEngine, 'requests'>;
 
-/** `port` is for an engine that restarts on the same port. */
-export async function startMarkedEngine(options: { readonly port?: number } = {}): Promise<MarkedEngine> {
+export async function startMarkedEngine(): Promise<MarkedEngine> {
   const attempts = new Map<string, number>();
-  const engine = await startScriptedEngine({ ...options, remembers: false });
+  const engine = await startScriptedEngine({ remembers: false });
   const obey: Act = (request, response) => {
     const requestId = String(request.headers['x-request-id']);
     const attempt = attempts.get(requestId) ?? 0;
@@ -30,7 +26,7 @@ export async function startMarkedEngine(options: { readonly port?: number } = {}
     act(behaviourOf(request.body, attempt), request, response, response.socket!);
   };
   engine.always(obey);
-  return Object.assign(engine, { attempts: (requestId: string) => attempts.get(requestId) ?? 0 });
+  return engine;
 }
 
 function behaviourOf(body: string, attempt: number): Behaviour {

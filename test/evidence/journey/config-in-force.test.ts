@@ -4,9 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { status } from '../../../src/testing.ts';
+import { ConsoleVisitor } from '../../support/console-visitor.ts';
 import { freePort } from '../../support/free-port.ts';
 import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess } from '../../support/lingate-command.ts';
+import { request } from '../../support/raw-http.ts';
 import { startedUntil } from '../../support/started.ts';
 
 const started = startedUntil(afterAll);
@@ -141,6 +143,36 @@ test('a store and an engine that cannot be used are warnings that say what to do
     ],
   });
   expect(JSON.stringify(listed)).not.toContain('hidden');
+});
+
+/** What is polled for is there within five seconds on an idle machine. */
+const SEEN = { timeout: 60_000 };
+
+test('a gateway whose engines cannot be used says what to do, in its log and on the console, and which they are in /readyz', async () => {
+  const webPage = await started.engine();
+  webPage.always(status(404));
+  const token = randomBytes(24).toString('hex');
+  const engines = {
+    nobody: { urls: ['http://no-such-engine.invalid:7001'] },
+    down: { urls: [`http://127.0.0.1:${await freePort()}`] },
+    other: { urls: [webPage.url], protocol: 'libretranslate' },
+  };
+  const gateway = await started.gateway({ config: { engines, admin: { token } } });
+  const visitor = await ConsoleVisitor.signedIn(gateway.opsPort, token);
+  const told = async (path: string): Promise<string> => (await visitor.get(path)).body.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  const ready = async (): Promise<string> =>
+    (await request({ port: gateway.opsPort, path: '/readyz', headers: { host: 'localhost' } })).body;
+  for (const [name, cause, advice] of [
+    ['nobody', '"cause":"name_unknown"', 'Check the host name in engine.urls'],
+    ['down', '"cause":"refused"', 'Start the engine, or check host and port in engine.urls'],
+    ['other', '"status":404', 'Check the path in engine.urls and engine.protocol'],
+  ] as const) {
+    await expect.poll(() => gateway.logLines.join(''), SEEN).toMatch(new RegExp(`"engine":"${name}",.*${cause},"advice":"${advice}`));
+    await expect.poll(ready, SEEN).toContain(`"${name}":{"ok":false`);
+    await expect.poll(() => told('/console'), SEEN).toContain(advice);
+  }
+  const { warnings } = await checked(await written({ listen: `127.0.0.1:${gateway.port}`, ops: `127.0.0.1:${gateway.opsPort}` }));
+  expect(warnings.join('')).not.toContain('another program');
 });
 
 test('a database that is not there yet is made by none of this', async () => {

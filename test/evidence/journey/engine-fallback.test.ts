@@ -15,6 +15,7 @@ import { QUOTA_PLAN } from '../../support/gateway.ts';
 import type { TestGateway, TestTeam } from '../../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
 import { startedUntil } from '../../support/started.ts';
+import { report } from '../scorecard/report.ts';
 import { completion, SUBJECTS } from '../../unit/engines/protocols/subjects.ts';
 
 /** How each is configured. None has a second replica; `next` and `third` come after the others. */
@@ -95,6 +96,11 @@ describe('over all fronts', () => {
         routing: Object.entries(LISTS).map(([plan, list]) => ({ plans: [plan], engines: list.map(hidden) })),
       },
     });
+  });
+  afterAll(() => {
+    const figure = `engine faults, ${ROWS.length} kinds at the first attempt and at both`;
+    const measured = `two attempts each over ${FRONTS.length} fronts; engine's words in 0 answers, 0 failures charged`;
+    report({ row: 20, figure, measured, counts: { faults: ROWS.length * FRONTS.length } });
   });
   afterEach(() => Object.values(engines).forEach((engine) => engine.forget()));
 

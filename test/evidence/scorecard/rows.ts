@@ -39,7 +39,7 @@ export function rowsOf(size: Size): readonly Row[] {
       'every answer within its deadline + 50 ms; late executions leave 0 held, 0 charged',
       tests('evidence/faults/redis-away', 'because it is frozen'),
     ],
-    ['Lost replies', 'runs per id at most 1', tests('evidence/faults/lost-replies')],
+    ['Lost replies', 'runs per id at most 1', tests('unit/stores/redis/failure', 'a lost reply')],
     [
       'Cluster failover',
       'outage at most 3 s; other masters 0 errors; 0 double; 0 lost with min-replicas, the loss without it told',
@@ -92,8 +92,8 @@ export function rowsOf(size: Size): readonly Row[] {
     ['Abort storm', '0 crashes, every id final, no failure charged, in 10,000 requests', tests('evidence/load/abort-storm')],
     [
       'Engine faults',
-      "exactly 2 attempts, then 503 with Retry-After 5; engine's words in 0 answers; total within the budget + 50 ms",
-      tests('evidence/faults/engine-faults'),
+      "exactly 2 attempts, then 503 with Retry-After 5; engine's words in 0 answers, nothing charged",
+      tests('evidence/journey/engine-fallback'),
     ],
     [
       'Overload',

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
 import { groupKey, OF_TEAM, slotsOf } from '../../../../src/stores/redis/redis-keys.ts';
 import { watchStalls } from '../../../evidence/faults/stall.ts';
+import { report } from '../../../evidence/scorecard/report.ts';
 import { startFaultProxy } from '../../../support/fault-proxy.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { emptyRedis, ownAllSlots, redisOfFile } from '../../../support/redis-of-file.ts';
@@ -53,6 +54,8 @@ describe('a lost reply', () => {
         // It is not open any more: it was committed by the first one.
         expect(await through.ledger.resolve(TEAM, 'r1', 'commit')).toEqual({ kind: 'absent' });
         expect(await through.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, heldCharacters: 10 });
+        const measured = 'an admission and a commit ran once, and so did their repetitions';
+        report({ row: 5, figure: `lost replies of ${scheme}`, measured, counts: { faults: 2 } });
       } finally {
         await through.close();
         await cutter.close();
