@@ -2,13 +2,13 @@
 // the browser keeps in a cookie, and a secret that the processes of a store share: so every process
 // recognizes an attempt, and nobody else can make one.
 import { createHmac, hash, hkdfSync, randomBytes } from 'node:crypto';
+import { DAY_MS } from '../domain/period.ts';
 import { answered, storeErrorOf } from '../domain/store-unavailable.ts';
 import type { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { SharedSecrets } from '../ports/store.ts';
 
 /** From the redirect to the provider until the browser is back. */
 export const ATTEMPT_MS = 600_000;
-const DAY_MS = 86_400_000;
 /** How long a day's secret is needed: its day, and the last attempt, with a margin. */
 const SECRET_MS = 2 * DAY_MS;
 /** After this time a secret is compared with the store's, which may have lost it in a failover. */

@@ -10,7 +10,7 @@ import type { CallerStep, Step } from './pipeline.ts';
 export type Lenience = 'slashes' | 'letters';
 
 interface RouteBase {
-  /** `*` is every method that the path has no other route for. */
+  /** In capital letters; `*` is every method that the path has no other route for. */
   readonly method: string;
   /** Literal segments, some with a parameter `{name}`; a trailing `/*` matches everything below. */
   readonly path: string;

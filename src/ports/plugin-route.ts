@@ -1,20 +1,16 @@
 // A route of a plugin, its entry in the reference, and all plugins' routes as loaded.
 import type { TSchema } from 'typebox';
-import type { ProblemForm, ProblemKind } from '../core/problem.ts';
-import type { Lenience } from '../core/route.ts';
+import type { ProblemKind } from '../core/problem.ts';
+import type { RouteRow } from '../core/route.ts';
 import type { Scope } from '../domain/scopes.ts';
 
 /** A route of a plugin. Its path must not be answered by a built-in route or another plugin. */
-export interface PluginRoute {
-  /** In capital letters; `*` is every method that the path has no other route for. */
-  readonly method: string;
+export interface PluginRoute extends Omit<RouteRow, 'streamsBody' | 'scope'> {
   /**
    * Literal segments, each with at most one parameter `{name}`; `pathParameter` has the first. A
    * trailing `/*` matches everything below that no other route answers.
    */
   readonly path: string;
-  /** Whether the steps read the body. If not, the chain starts after the head. */
-  readonly takesBody: boolean;
   /** Instead of `takesBody`: a step of `services.documents` reads an upload. */
   readonly upload?: true;
   /** Omits the route from the reference of a gateway without documents, where its steps refuse. */
@@ -24,14 +20,8 @@ export interface PluginRoute {
    * `team-shed`, `admit`), and those of `routeSteps`.
    */
   readonly steps: readonly string[];
-  /** Its replies are the same for everybody, with a validator: callers may keep them. */
-  readonly revalidated?: boolean;
-  /** How far a request's path may differ from `path`; by default not at all. */
-  readonly lenient?: Lenience;
   /** It opens the route to keys with scopes; without one none does. Only with `admit`. */
   readonly scope?: Scope;
-  /** The format of its problems; by default problem documents. */
-  readonly problemForm?: ProblemForm;
   /** Its entry in the API reference. */
   readonly doc?: RouteDoc;
   /** Omits the route from the reference: for routes that only refuse. */

@@ -9,6 +9,7 @@ import type { CallResult } from './json-call.ts';
 import { nextTurn } from '../../core/turns.ts';
 import { baseCode } from '../../domain/glossary.ts';
 import { eachEntry } from '../../domain/entries-text.ts';
+import { DAY_MS } from '../../domain/period.ts';
 import type { EngineGlossary, TranslationOptions } from '../../domain/translation-options.ts';
 
 type Calls = Pick<EngineWire, 'call'>;
@@ -29,7 +30,6 @@ interface UsedDictionary {
   usedAtMs: number | undefined;
 }
 
-const DAY_MS = 86_400_000;
 /** More than DeepL allows an account. */
 const DICTIONARIES_MAX = 2000;
 const TEAMS_MAX = 1000;
@@ -211,7 +211,8 @@ function listedOf(value: unknown): Listed | undefined {
 
 /** Statuses by which DeepL says that it does not take this dictionary, or no more of them. */
 const REFUSED: readonly number[] = [400, 413, 422];
-const QUOTA_EXCEEDED = 456;
+/** The quota is exhausted. */
+export const QUOTA_EXCEEDED = 456;
 
 function judgeMade(result: EngineResponse | AttemptFailure, name: string): Listed | AttemptFailure {
   if (typeof result === 'string') return result;

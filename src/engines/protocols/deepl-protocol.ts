@@ -14,7 +14,7 @@ import type {
   TranslatedFile,
   Translation,
 } from '../../ports/engine.ts';
-import { StoredGlossaries, creationCall, fitsDeepL, nameOf } from './deepl-glossaries.ts';
+import { StoredGlossaries, creationCall, fitsDeepL, nameOf, QUOTA_EXCEEDED } from './deepl-glossaries.ts';
 import { callAgain, FILE_BYTES_MAX, fileCall, refusesFile } from './file-form.ts';
 import { bodyMatches, jsonObjectOf, postJson, translationsOf, trialBy, unusable } from './json-call.ts';
 import type { CallResult, JsonObject } from './json-call.ts';
@@ -36,8 +36,6 @@ const MADE_AGAIN_MAX = 2;
 const NAMES_GLOSSARY = /glossary/i;
 /** For the length of a request: as long as DeepL's ids. */
 const ANY_ID = '00000000-0000-0000-0000-000000000000';
-/** The quota is exhausted. */
-const QUOTA_EXCEEDED = 456;
 /** "Value for 'target_lang' not supported." With `.*` it would take quadratic time. */
 const LACKS_PAIR = /(?:source|target)_lang\W.{0,100}not supported/i;
 
