@@ -284,20 +284,6 @@ export function htmlTable({ caption, columns: given, rows, compact = false, wide
   </table>`;
 }
 
-/** To the first page, unless this is it, and to the next. `first` and `next` are addresses. */
-export function pager(first: string | undefined, next: string | undefined, words: readonly [first: string, next: string]): Html {
-  return html`<nav class="pager" aria-label="Pages">
-    ${first === undefined ? undefined : html`<a href="${first}">${words[0]}</a>`}
-    ${next === undefined ? undefined : html`<a href="${next}" rel="next">${words[1]}</a>`}
-  </nav>`;
-}
-
-/** For a page that a filter ended early. */
-export function checkedNote(checkedMax: number | undefined, what: string): Html | undefined {
-  if (checkedMax === undefined) return undefined;
-  return html`<p class="soft">${count(checkedMax)} ${what} were checked for this page; the next one goes on behind them.</p>`;
-}
-
 /** Facts by name; those that are undefined do not apply. */
 type Fact = readonly [name: string, value: Html | string | undefined];
 

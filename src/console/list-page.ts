@@ -11,16 +11,17 @@ import { matchingTeam } from '../admin/operations/team-search.ts';
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from './console-route.ts';
-import type { ConsoleRoute, SignedInVisit } from './console-route.ts';
+import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from './console-route.ts';
 import { queryOf, searchForm } from './form.ts';
 import type { Field } from './form.ts';
-import { checkedNote, pager, namesOf, tableOf, teamLink } from './cells.ts';
+import { namesOf, tableOf, teamLink } from './cells.ts';
 import { titleOf } from './layout.ts';
 import type { Section } from './layout.ts';
+import { count } from './shown.ts';
 import { choicesOf } from './operation-form.ts';
 
 /** What is wrong with a question. */
-export async function orRefusal<T>(work: () => Promise<T>): Promise<T | OperationRefusal> {
+async function orRefusal<T>(work: () => Promise<T>): Promise<T | OperationRefusal> {
   try {
     return await work();
   } catch (error) {
@@ -29,45 +30,31 @@ export async function orRefusal<T>(work: () => Promise<T>): Promise<T | Operatio
   }
 }
 
-export interface ReadRows<Row> extends ShownPage {
+export type AskedTexts = Readonly<Record<string, string>>;
+
+/** A form that asks for rows. */
+interface ListForm {
+  /** What its fields hold, by what was sent. */
+  readonly texts: (sent: (name: string) => string, nowMs: number) => AskedTexts;
+  readonly fields: (texts: AskedTexts, visit: SignedInVisit) => readonly Field[];
+  /** The question in them. */
+  readonly given: (texts: AskedTexts, visit: SignedInVisit) => GivenMembers | Promise<GivenMembers>;
+  /** The button's text: by default "Search", and beside it stands how to ask for all. */
+  readonly submit?: string;
+}
+
+/** What was asked for, and the page of it at the query's cursor. */
+interface FoundRows<Row> extends ShownPage {
   readonly rows: readonly Row[];
   readonly isFirst: boolean;
+  readonly texts: AskedTexts;
+  readonly given: GivenMembers;
+  readonly visit: SignedInVisit;
 }
 
-interface Reading {
-  readonly limit?: number;
-  /** Of a wrong cursor: a truncated link still opens a page. */
-  readonly orFirst?: true;
-}
+type Beside<Row> = (listing: FoundRows<Row>) => Html | undefined | Promise<Html | undefined>;
 
-/** A question's page at the query's cursor. */
-export async function pageOfQuery<Row>(
-  one: AdminOperation,
-  { request: { query }, nowMs, context }: SignedInVisit,
-  given: GivenMembers,
-  { limit = PAGE_DEFAULT, orFirst }: Reading = {},
-): Promise<ReadRows<Row>> {
-  const input = checked(one, given, nowMs);
-  const cursor = query.get('cursor') || undefined;
-  const at = (place: string | undefined) => pageAt(one, context, input, place, limit);
-  const found = orFirst ? await orRefusal(() => at(cursor)) : await at(cursor);
-  const isFirst = cursor === undefined || 'words' in found;
-  const page = 'words' in found ? await at(undefined) : found;
-  return { ...page, rows: page.rows as readonly Row[], isFirst };
-}
-
-/** Links to the first page and to the next one; `to` is the address of the page at a cursor. */
-export function pagesOf(
-  { next, isFirst }: ReadRows<unknown>,
-  to: (cursor?: string) => string,
-  words: Parameters<typeof pager>[2] = FORWARD,
-) {
-  return isFirst && next === undefined ? undefined : pager(isFirst ? undefined : to(), next && to(next), words);
-}
-
-const FORWARD = ['First page', 'Next page'] as const;
-
-interface ListPage {
+export interface ListPage<Row> {
   readonly one: AdminOperation;
   /** Also its path below `/console`. */
   readonly section: Section;
@@ -75,51 +62,101 @@ interface ListPage {
   /** What is listed, in plural, if that is not the title. */
   readonly of?: string;
   readonly pageSize?: number;
+  /** Whether a wrong cursor gets the first page: a truncated link still opens one. */
+  readonly orFirst?: true;
+  /** By default that of the operation's input. */
+  readonly form?: ListForm;
+  readonly besideTitle?: (visit: SignedInVisit) => Html | undefined;
+  readonly above?: Beside<Row>;
+  /** What is not as in other lists; `undefined` for no table at all. */
+  readonly table?: (listing: FoundRows<Row>) => { caption: string; none?: string; rows?: readonly Row[] } | undefined;
+  readonly below?: Beside<Row>;
 }
 
 /** A page with filters, a table of rows, and links to further pages. */
-export function listPage({ one, section, intro, of = titleOf(section), pageSize }: ListPage): ConsoleRoute {
-  const [path, title] = [`/${section}`, titleOf(section)];
-  const fields = [...fieldsOf(forPrograms(one))];
-  return get(path, async (visit) => {
-    const sent = Object.fromEntries(fields.map(([name]) => [name, (visit.request.query.get(name) ?? '').trim()]));
-    const found = await orRefusal(async () => {
-      const asked = await askedIn(fields, sent, visit);
-      return { asked, ...(await pageOfQuery(one, visit, asked, { limit: pageSize })) };
-    });
-    const fault = 'words' in found ? detailOf(found) : undefined;
-    const form = searchForm({
-      action: path,
-      fields: fields.map(([name, member]) => searchField(name, member)),
-      texts: sent,
-      submit: 'Search',
-      fault,
-      isFiltered: Object.values(sent).some((text) => text !== ''),
-    });
-    const main = html`<h1>${title}</h1>
-      ${intro && html`<p class="soft">${intro}</p>`} ${form} ${'words' in found ? undefined : await rowsOf(found, sent, visit)}`;
-    return pageAnswer({ title, section, main }, 'words' in found ? { [found.field ?? 'query']: fault! } : {});
-  });
+export function listPage<Row>(list: ListPage<Row>): ConsoleRoute {
+  return get(`/${list.section}`, (visit) => listAnswer(list, visit));
+}
 
-  async function rowsOf(
-    found: ReadRows<unknown> & { readonly asked: GivenMembers },
-    sent: Readonly<Record<string, string>>,
-    visit: SignedInVisit,
-  ): Promise<Html> {
-    const teamId = found.asked['team'] as string | undefined;
-    const isNewestFirst = one.listing?.newestFirst === true;
-    const caption = isNewestFirst ? `${of}, newest first` : of;
-    const to = (cursor?: string): string => `${CONSOLE_PREFIX}${path}${queryOf({ ...sent, cursor })}`;
-    return html`${teamId && html`<p>${of} of team ${teamLink(await namesOf(visit.context, [teamId]), teamId)}.</p>`}
-    ${await tableOf(one, found.rows, visit, { caption, hidden: teamId === undefined ? [] : ['Team'] })}
-    ${checkedNote(found.checkedMax, of.toLowerCase())} ${pagesOf(found, to, isNewestFirst ? ['Newest', 'Older'] : FORWARD)}`;
-  }
+export async function listAnswer<Row>(list: ListPage<Row>, visit: SignedInVisit): Promise<ConsoleAnswer> {
+  const { one, section, intro, form = formOf(one) } = list;
+  const title = titleOf(section);
+  const texts = form.texts((name) => (visit.request.query.get(name) ?? '').trim(), visit.nowMs);
+  const found = await orRefusal(() => listing(list, texts, visit));
+  const fault = 'words' in found ? detailOf(found) : undefined;
+  const search = searchForm({
+    action: `/${section}`,
+    fields: form.fields(texts, visit),
+    texts,
+    submit: form.submit ?? 'Search',
+    fault,
+    isFiltered: form.submit === undefined && Object.values(texts).some((text) => text !== ''),
+  });
+  const main = html`<div class="title">
+      <h1>${title}</h1>
+      ${list.besideTitle?.(visit)}
+    </div>
+    ${intro && html`<p class="soft">${intro}</p>`} ${search} ${'words' in found ? undefined : await rowsOf(list, found)}`;
+  return pageAnswer({ title, section, main }, 'words' in found ? { [found.field ?? 'query']: fault! } : {});
+}
+
+export async function listing<Row>(
+  { one, form = formOf(one), orFirst, pageSize = PAGE_DEFAULT }: ListPage<Row>,
+  texts: AskedTexts,
+  visit: SignedInVisit,
+): Promise<FoundRows<Row>> {
+  const { request, nowMs, context } = visit;
+  const given = await form.given(texts, visit);
+  const input = checked(one, given, nowMs);
+  const cursor = request.query.get('cursor') || undefined;
+  const at = (place: string | undefined) => pageAt(one, context, input, place, pageSize);
+  const found = orFirst ? await orRefusal(() => at(cursor)) : await at(cursor);
+  const isFirst = cursor === undefined || 'words' in found;
+  const page = 'words' in found ? await at(undefined) : found;
+  return { ...page, rows: page.rows as readonly Row[], isFirst, texts, given, visit };
+}
+
+async function rowsOf<Row>(list: ListPage<Row>, found: FoundRows<Row>): Promise<Html> {
+  const { one, section, of = titleOf(section), above, below } = list;
+  const { texts, isFirst, next, checkedMax } = found;
+  const to = (cursor?: string): string => `${CONSOLE_PREFIX}/${section}${queryOf({ ...texts, cursor })}`;
+  const [first, further] = one.listing?.newestFirst === true ? ['Newest', 'Older'] : ['First page', 'Next page'];
+  const checkedNote = html`<p class="soft">
+    ${count(checkedMax ?? 0)} ${of.toLowerCase()} were checked for this page; the next one goes on behind them.
+  </p>`;
+  const pager = html`<nav class="pager" aria-label="Pages">
+    ${isFirst ? undefined : html`<a href="${to()}">${first}</a>`} ${next && html`<a href="${to(next)}" rel="next">${further}</a>`}
+  </nav>`;
+  return html`${await above?.(found)} ${await rowsTable(list, found)} ${await below?.(found)}
+  ${checkedMax === undefined ? undefined : checkedNote} ${isFirst && next === undefined ? undefined : pager}`;
+}
+
+/** With whose rows they are, and whose are still to come. */
+export async function rowsTable<Row>({ one, section, of = titleOf(section), table }: ListPage<Row>, found: FoundRows<Row>): Promise<Html> {
+  const { given, visit, missing } = found;
+  const teamId = given['team'] as string | undefined;
+  const words = missing.length === 0 ? undefined : one.listing!.missing!.words(missing);
+  const shown = table === undefined ? { caption: one.listing?.newestFirst === true ? `${of}, newest first` : of } : table(found);
+  const { caption = '', none = one.none, rows = found.rows } = shown ?? {};
+  const hidden = teamId === undefined ? [] : ['Team'];
+  return html`${teamId && html`<p>${of} of team ${teamLink(await namesOf(visit.context, [teamId]), teamId)}.</p>`}
+  ${words && html`<p class="warning">${words.charAt(0).toUpperCase()}${words.slice(1)}.</p>`}
+  ${shown && (await tableOf({ ...one, none }, rows, visit, { caption, hidden, input: given }))}`;
+}
+
+function formOf(one: AdminOperation): ListForm {
+  const members = [...fieldsOf(forPrograms(one))];
+  return {
+    texts: (sent) => Object.fromEntries(members.map(([name]) => [name, sent(name)])),
+    fields: () => members.map(([name, member]) => searchField(name, member)),
+    given: (texts, visit) => askedIn(members, texts, visit),
+  };
 }
 
 /** The question in a form's fields, where a team may be named by another word than its id. */
 async function askedIn(
   fields: readonly (readonly [string, InputField])[],
-  sent: Readonly<Record<string, string>>,
+  sent: AskedTexts,
   { nowMs, context }: SignedInVisit,
 ): Promise<GivenMembers> {
   const asked: Record<string, unknown> = {};

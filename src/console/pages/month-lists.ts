@@ -2,7 +2,6 @@
 // to; as files; invoices as a page to print.
 import type { GivenMembers } from '../../admin/input.ts';
 import type { OperationContext } from '../../admin/operation-context.ts';
-import type { AdminOperation } from '../../admin/operation.ts';
 import { allRows } from '../../admin/listing.ts';
 import { InvoiceTotals, listInvoices } from '../../admin/operations/invoices.ts';
 import type { InvoiceRow } from '../../admin/operations/invoices.ts';
@@ -14,99 +13,63 @@ import { dayOf } from '../../domain/period.ts';
 import { dateOf, dayOfDate, daysOfMonth, lastMonths, monthOf } from '../../domain/usage-days.ts';
 import { CONSOLE_PREFIX, get, pageAnswer } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { queryOf, searchForm } from '../form.ts';
+import { queryOf } from '../form.ts';
 import type { Field } from '../form.ts';
-import { htmlTable, numeric, tableOf } from '../cells.ts';
-import { filePage, pageOfQuery, pagesOf } from '../list-page.ts';
-import type { ReadRows } from '../list-page.ts';
-import { titleOf } from '../layout.ts';
+import { htmlTable, numeric } from '../cells.ts';
+import { filePage, listing, listPage, rowsTable } from '../list-page.ts';
+import type { ListPage, AskedTexts } from '../list-page.ts';
 import { count, money, teamsText } from '../shown.ts';
-
-interface Asked {
-  readonly month: string;
-  readonly from: string;
-  readonly to: string;
-  /** Whether periods are asked for that are not closed. */
-  readonly open: boolean;
-}
-
-/** A month that is none is ignored: a truncated link still opens the current one. */
-function askedOf({ request: { query }, nowMs }: SignedInVisit): Asked {
-  const asked = query.get('month') ?? '';
-  const month = daysOfMonth(asked) === undefined ? monthOf(dayOf(nowMs)) : asked;
-  const { from, to } = daysOfMonth(month)!;
-  return { month, from: dateOf(from), to: dateOf(to), open: query.get('open') === 'true' };
-}
 
 /** The months that are stored by default, and the one that began before them. */
 const MONTHS = 14;
 
-interface MonthList<Row> {
-  readonly one: AdminOperation;
-  readonly section: 'usage' | 'invoices';
-  readonly input: (asked: Asked) => GivenMembers;
-  readonly links: (asked: Asked) => Html;
-  /** Besides the month's. */
-  readonly fields?: readonly Field[];
-  readonly above?: (asked: Asked, context: OperationContext) => Promise<Html | undefined>;
-  readonly caption: string;
-  /** What is said if there are no rows, of all teams and of these. */
-  readonly none: readonly [all: string, some: string];
-  readonly below: (asked: Asked, found: ReadRows<Row>) => Html | undefined;
+/** A month that is none is ignored: a truncated link still opens the current one. `open` asks for periods that are not closed. */
+function textsOf(sent: (name: string) => string, nowMs: number): AskedTexts {
+  const month = daysOfMonth(sent('month')) === undefined ? monthOf(dayOf(nowMs)) : sent('month');
+  return { month, open: sent('open') === 'true' ? 'true' : '' };
 }
 
-function monthPage<Row>(list: MonthList<Row>): ConsoleRoute {
-  const { one, section, input, links, fields = [], above, below } = list;
-  const title = titleOf(section);
-  return get(`/${section}`, async (visit) => {
-    const asked = askedOf(visit);
-    const { month } = asked;
-    const found = await pageOfQuery<Row>(one, visit, input(asked), { orFirst: true });
-    const months = [...new Set([month, ...lastMonths(dayOf(visit.nowMs), MONTHS)])].toSorted().toReversed();
-    const choices = months.map((value) => ({ value, label: value }));
-    const ofMonth = { name: 'month', label: 'Month (UTC)', choices };
-    const texts = { month, open: String(asked.open) };
-    const main = html`<h1>${title}</h1>
-      ${searchForm({ action: `/${section}`, fields: [ofMonth, ...fields], texts, submit: 'Show' })}
-      <p class="links">${links(asked)}</p>
-      ${await above?.(asked, visit.context)} ${await listed(list, asked, found, visit)} ${below(asked, found)}
-      ${pagesOf(found, (cursor) => pathTo(`/${section}`, asked, cursor))}`;
-    return pageAnswer({ title, section, main });
-  });
+function datesOf({ month }: AskedTexts): { readonly from: string; readonly to: string } {
+  const { from, to } = daysOfMonth(month!)!;
+  return { from: dateOf(from), to: dateOf(to) };
 }
 
-/** With whose rows are still to come. */
-async function listed<Row>(
-  { one, input, caption, none: [ofAll, ofSome] }: MonthList<Row>,
-  asked: Asked,
-  { rows, next, missing }: ReadRows<Row>,
-  visit: SignedInVisit,
-): Promise<Html> {
-  const { month } = asked;
-  const words = missing.length === 0 ? undefined : one.listing!.missing!.words(missing);
-  const none = `${next === undefined ? ofAll : ofSome} in ${month}.`;
-  const around = { caption: caption.replace('{month}', month), input: input(asked) };
-  return html`${words && html`<p class="warning">${words.charAt(0).toUpperCase()}${words.slice(1)}.</p>`}
-  ${await tableOf({ ...one, none }, rows, visit, around)}`;
+/** The first sentence that there are none is of all teams, the second one of these. */
+const noneIn = (month: string, next: string | undefined, [ofAll, ofSome]: readonly [string, string]): string =>
+  `${next === undefined ? ofAll : ofSome} in ${month}.`;
+
+/** A form that chooses the month, and what else there is to choose. */
+function monthForm(given: (texts: AskedTexts) => GivenMembers, ...more: readonly Field[]): NonNullable<ListPage<never>['form']> {
+  return {
+    texts: textsOf,
+    fields({ month }, { nowMs }) {
+      const months = [...new Set([month!, ...lastMonths(dayOf(nowMs), MONTHS)])].toSorted().toReversed();
+      return [{ name: 'month', label: 'Month (UTC)', choices: months.map((value) => ({ value, label: value })) }, ...more];
+    },
+    given,
+    submit: 'Show',
+  };
 }
 
-function pathTo(path: string, { month, open }: Pick<Asked, 'month' | 'open'>, cursor?: string): string {
-  return `${CONSOLE_PREFIX}${path}${queryOf({ month, open: open ? 'true' : undefined, cursor })}`;
-}
-
-const USAGE: MonthList<UsageRow> = {
+const USAGE: ListPage<UsageRow> = {
   one: listUsage,
   section: 'usage',
-  input: ({ from, to }) => ({ from, to, by: 'total' }),
-  links({ from, to }) {
+  of: 'Teams',
+  orFirst: true,
+  form: monthForm((texts) => ({ ...datesOf(texts), by: 'total' })),
+  above({ texts }) {
     const link = (label: string, more: Readonly<Record<string, string>>): Html =>
-      html`<a href="${CONSOLE_PREFIX}/usage/csv${queryOf({ from, to, ...more })}" download>${label}</a> `;
-    return html`${link('Download (CSV)', { by: 'total' })} ${link('Download by day', { by: 'day' })}
-    ${link('Download by day and key', { by: 'day', keys: 'true' })} ${link('Download by day and tag', { by: 'day', tags: 'true' })}`;
+      html`<a href="${CONSOLE_PREFIX}/usage/csv${queryOf({ ...datesOf(texts), ...more })}" download>${label}</a> `;
+    return html`<p class="links">
+      ${link('Download (CSV)', { by: 'total' })} ${link('Download by day', { by: 'day' })}
+      ${link('Download by day and key', { by: 'day', keys: 'true' })} ${link('Download by day and tag', { by: 'day', tags: 'true' })}
+    </p>`;
   },
-  caption: 'Usage in {month}, teams in order of creation',
-  none: ['There is no usage', 'None of these teams has usage'],
-  below(_asked, { rows, next, isFirst }) {
+  table: ({ texts: { month = '' }, next }) => ({
+    caption: `Usage in ${month}, teams in order of creation`,
+    none: noneIn(month, next, ['There is no usage', 'None of these teams has usage']),
+  }),
+  below({ rows, next, isFirst }) {
     if (rows.length === 0) return undefined;
     const sumOf = (member: 'character_count' | 'request_count'): string => count(rows.reduce((sum, row) => sum + row[member], 0));
     const what = `${sumOf('character_count')} characters in ${sumOf('request_count')} requests, of ${teamsText(rows.length)}`;
@@ -115,28 +78,37 @@ const USAGE: MonthList<UsageRow> = {
 };
 
 const STATES = [
-  { value: 'false', label: 'closed' },
+  { value: '', label: 'closed' },
   { value: 'true', label: 'all' },
 ];
 
-const INVOICES: MonthList<InvoiceRow> = {
+function invoicesAt(texts: AskedTexts, path = ''): string {
+  return `${CONSOLE_PREFIX}/invoices${path}${queryOf(texts)}`;
+}
+
+const INVOICES: ListPage<InvoiceRow> = {
   one: listInvoices,
   section: 'invoices',
-  input: ({ month, open }) => ({ month, open }),
-  fields: [{ name: 'open', label: 'Periods', choices: STATES }],
-  links: (asked) =>
-    html`<a href="${pathTo('/invoices/csv', asked)}" download>Download (CSV)</a>
-      <a href="${pathTo('/invoices/print', asked)}">Page to print</a>`,
-  above: totalsOf,
-  caption: 'Periods closed in {month}, teams in order of creation',
-  none: ['No period was closed', 'None of these teams has a closed period'],
+  of: 'Teams',
+  orFirst: true,
+  form: monthForm(({ month, open }) => ({ month, open: open === 'true' }), { name: 'open', label: 'Periods', choices: STATES }),
+  above: async ({ texts, given, visit }) =>
+    html`<p class="links">
+        <a href="${invoicesAt(texts, '/csv')}" download>Download (CSV)</a>
+        <a href="${invoicesAt(texts, '/print')}">Page to print</a>
+      </p>
+      ${await totalsOf(given, visit.context)}`,
+  table: ({ texts: { month = '' }, next }) => ({
+    caption: `Periods closed in ${month}, teams in order of creation`,
+    none: noneIn(month, next, ['No period was closed', 'None of these teams has a closed period']),
+  }),
   /** At the beginning of a month nothing is closed in it yet. */
-  below({ month, from, open }, { rows, next, isFirst }) {
+  below({ rows, next, isFirst, texts: { month = '', open } }) {
     if (rows.length > 0 || !isFirst || next !== undefined) return undefined;
-    const [before = ''] = lastMonths(dayOfDate(from)!, 2);
+    const [before = ''] = lastMonths(dayOfDate(`${month}-01`)!, 2);
     return html`<p class="links">
-      <a href="${pathTo('/invoices', { month: before, open: false })}">Invoices of ${before}</a>
-      ${open ? undefined : html`<a href="${pathTo('/invoices', { month, open: true })}">Periods that are still open</a>`}
+      <a href="${invoicesAt({ month: before })}">Invoices of ${before}</a>
+      ${open === 'true' ? undefined : html`<a href="${invoicesAt({ month, open: 'true' })}">Periods that are still open</a>`}
     </p>`;
   },
 };
@@ -145,9 +117,9 @@ const INVOICES: MonthList<InvoiceRow> = {
 const TOTALED_TEAMS_MAX = 20_000;
 
 /** Over all pages, one part of the teams at a time. */
-async function totalsOf({ month, open }: Asked, context: OperationContext): Promise<Html | undefined> {
+async function totalsOf(given: GivenMembers, context: OperationContext): Promise<Html | undefined> {
   const totals = new InvoiceTotals();
-  for await (const { rows, checked } of allRows(listInvoices, context, { month, open })) {
+  for await (const { rows, checked } of allRows(listInvoices, context, given)) {
     totals.add(rows as readonly InvoiceRow[]);
     if (checked > TOTALED_TEAMS_MAX)
       return html`<p class="soft">
@@ -178,25 +150,26 @@ function sumsOf(totals: InvoiceTotals): Html | undefined {
 const PRINTED_MAX = 2000;
 
 async function printPage(visit: SignedInVisit): Promise<ConsoleAnswer> {
-  const asked = askedOf(visit);
-  const { month, open, from, to } = asked;
-  const found = await pageOfQuery<InvoiceRow>(listInvoices, visit, { month, open }, { limit: PRINTED_MAX, orFirst: true });
+  const texts = textsOf((name) => visit.request.query.get(name) ?? '', visit.nowMs);
+  const { month, open } = texts;
+  const { from, to } = datesOf(texts);
+  const found = await listing({ ...INVOICES, pageSize: PRINTED_MAX }, texts, visit);
   const totals = new InvoiceTotals();
   totals.add(found.rows);
   const cut = html`<p class="fault" role="alert">
     These are not all: this page ends after ${count(found.rows.length)} lines. Download the file instead.
   </p>`;
   const main = html`<h1>Invoices of ${month}</h1>
-    <p>Periods that were closed from ${from} to ${to} (UTC)${open ? ', and those that are not closed yet' : ''}.</p>
-    ${found.next === undefined ? sumsOf(totals) : cut} ${await listed(INVOICES, asked, found, visit)}
-    <p class="links unprinted"><a href="${pathTo('/invoices', { month, open: false })}">Back to the invoices</a></p>`;
+    <p>Periods that were closed from ${from} to ${to} (UTC)${open === 'true' ? ', and those that are not closed yet' : ''}.</p>
+    ${found.next === undefined ? sumsOf(totals) : cut} ${await rowsTable(INVOICES, found)}
+    <p class="links unprinted"><a href="${invoicesAt({ month: month! })}">Back to the invoices</a></p>`;
   return pageAnswer({ title: `Invoices of ${month}`, section: 'invoices', main });
 }
 
 export const MONTH_ROUTES: readonly ConsoleRoute[] = [
-  monthPage(USAGE),
+  listPage(USAGE),
   filePage('/usage/csv', listUsage),
-  monthPage(INVOICES),
+  listPage(INVOICES),
   filePage('/invoices/csv', listInvoices),
   get('/invoices/print', printPage),
 ];

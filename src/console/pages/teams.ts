@@ -1,5 +1,4 @@
 // The list of teams: search, order, use of limits. The beginning of a key finds the key.
-import { detailOf } from '../../admin/input.ts';
 import { findKeys, foundKeys } from '../../admin/operations/keys.ts';
 import { planReports } from '../../admin/operations/plans.ts';
 import { chargedIn, STANDING_WORDS, TEAM_STANDINGS } from '../../admin/operations/team-search.ts';
@@ -9,15 +8,13 @@ import { html } from '../../docs/html.ts';
 import type { Html } from '../../docs/html.ts';
 import { holdsKey, matchesDisplay } from '../../domain/api-key.ts';
 import type { TeamSummary } from '../../ports/team-registry.ts';
-import { CONSOLE_PREFIX, get, mayChange, pageAnswer } from '../console-route.ts';
+import { CONSOLE_PREFIX, get, mayChange } from '../console-route.ts';
 import type { ConsoleAnswer, ConsoleRoute, SignedInVisit } from '../console-route.ts';
-import { queryOf, searchForm } from '../form.ts';
-import { checkedNote, tableOf } from '../cells.ts';
-import { orRefusal, pageOfQuery, pagesOf } from '../list-page.ts';
-import type { ReadRows } from '../list-page.ts';
+import type { Field } from '../form.ts';
+import { tableOf } from '../cells.ts';
+import { listAnswer } from '../list-page.ts';
+import type { ListPage, AskedTexts } from '../list-page.ts';
 import { changes } from '../team-keys.ts';
-
-export const TEAMS_ROUTES: readonly ConsoleRoute[] = [get('/teams', teamsPage)];
 
 /** Of a key twelve characters: a browser sends no more, so that no key gets into a URL. */
 const KEYLESS = {
@@ -56,41 +53,34 @@ function sorted(teams: readonly TeamSummary[], sort: string): readonly TeamSumma
   });
 }
 
-type SearchTexts = Readonly<Record<'q' | 'plan' | 'standing' | 'sort', string>>;
+const TEAMS: ListPage<TeamSummary> = {
+  one: listSummaries,
+  section: 'teams',
+  orFirst: true,
+  form: {
+    texts: (sent) => ({ q: sent('q'), plan: sent('plan'), standing: sent('standing'), sort: sent('sort') }),
+    fields: searchFields,
+    given: ({ sort: _sort, ...asked }) => Object.fromEntries(Object.entries(asked).filter(([, sent]) => sent !== '')),
+  },
+  besideTitle: (visit) => (mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined),
+  async above({ texts: { q = '', standing = '' }, visit }) {
+    const words = Object.hasOwn(TEAM_STANDINGS, standing) ? TEAM_STANDINGS[standing as TeamStanding] : undefined;
+    return html`${words && html`<p class="soft">Each of these teams ${words}.</p>`}
+    ${matchesDisplay(q) ? await keysThatBegin(q, visit) : undefined}`;
+  },
+  table({ rows, texts, checkedMax }) {
+    if (rows.length === 0 && matchesDisplay(texts['q']!)) return undefined;
+    return { caption: 'Teams', none: nobody(texts, checkedMax), rows: sorted(rows, texts['sort']!) };
+  },
+  below: ({ texts, isFirst, next }) =>
+    SORTS.has(texts['sort']!) && !(isFirst && next === undefined)
+      ? html`<p class="soft">Each page of teams is sorted separately; pages are in order of creation.</p>`
+      : undefined,
+};
 
-async function teamsPage(visit: SignedInVisit): Promise<ConsoleAnswer> {
-  const text = (name: string): string => (visit.request.query.get(name) ?? '').trim();
-  const texts: SearchTexts = { q: text('q'), plan: text('plan'), standing: text('standing'), sort: text('sort') };
-  const { sort: _sort, ...asked } = texts;
-  if (holdsKey(asked.q)) return withoutKey();
-  const given = Object.fromEntries(Object.entries(asked).filter(([, sent]) => sent !== ''));
-  const found = await orRefusal(() => pageOfQuery<TeamSummary>(listSummaries, visit, given, { orFirst: true }));
-  const fault = 'words' in found ? detailOf(found) : undefined;
-  const plans = planReports(visit.context).map(({ name }) => name);
-  const main = html`<div class="title">
-      <h1>Teams</h1>
-      ${mayChange(visit) ? html`<a class="button" href="${CONSOLE_PREFIX}/teams/new">New team</a>` : undefined}
-    </div>
-    ${searchedBy(texts, plans, fault)} ${'words' in found ? undefined : await foundTeams(found, texts, visit)}`;
-  return pageAnswer({ title: 'Teams', section: 'teams', main }, 'words' in found ? { [found.field ?? 'q']: fault! } : {});
-}
-
-async function foundTeams(found: ReadRows<TeamSummary>, texts: SearchTexts, visit: SignedInVisit): Promise<Html> {
-  const { q, standing, sort } = texts;
-  const to = (cursor?: string): string => `${CONSOLE_PREFIX}/teams${queryOf({ ...texts, cursor })}`;
-  const keys = matchesDisplay(q) ? await keysThatBegin(q, visit) : undefined;
-  const teams = { ...listSummaries, none: nobody(texts, found.checkedMax) };
-  const pages = pagesOf(found, to);
-  return html`${
-    Object.hasOwn(TEAM_STANDINGS, standing)
-      ? html`<p class="soft">Each of these teams ${TEAM_STANDINGS[standing as TeamStanding]}.</p>`
-      : undefined
-  }
-  ${keys}
-  ${found.rows.length === 0 && keys !== undefined ? undefined : await tableOf(teams, sorted(found.rows, sort), visit, { caption: 'Teams' })}
-  ${pages && SORTS.has(sort) ? html`<p class="soft">Each page of teams is sorted separately; pages are in order of creation.</p>` : undefined}
-  ${checkedNote(found.checkedMax, 'teams')} ${pages}`;
-}
+export const TEAMS_ROUTES: readonly ConsoleRoute[] = [
+  get('/teams', (visit) => (holdsKey(visit.request.query.get('q') ?? '') ? withoutKey() : listAnswer(TEAMS, visit))),
+];
 
 /** So that the URL leaves the browser's address bar; nothing of the key is repeated. */
 function withoutKey(): ConsoleAnswer {
@@ -101,28 +91,33 @@ function withoutKey(): ConsoleAnswer {
   return { kind: 'see', to: '/teams', notice };
 }
 
-function searchedBy(texts: SearchTexts, plans: readonly string[], fault: string | undefined): Html {
-  const { q, plan, standing } = texts;
+function searchFields({ plan = '' }: AskedTexts, { context }: SignedInVisit): readonly Field[] {
   const options = (first: string, choices: readonly (readonly [string, string])[]) =>
     [['', first] as const, ...choices].map(([value, label]) => ({ value, label }));
-  const named = [...new Set([...plans, plan])].filter((name) => name !== '').map((name) => [name, name] as const);
-  const sorts = [...SORTS].map(([name, [label]]) => [name, label] as const);
-  return searchForm({
-    action: '/teams',
-    fields: [
-      { name: 'q', label: 'Name, reference, id or beginning of a key', attributes: KEYLESS },
-      { name: 'plan', label: 'Plan', choices: options('any', named) },
-      { name: 'standing', label: 'Limit', choices: options('any', Object.entries(STANDING_WORDS)) },
-      { name: 'sort', label: 'Order', choices: options('Created', sorts) },
-    ],
-    texts,
-    submit: 'Search',
-    fault,
-    isFiltered: q !== '' || plan !== '' || standing !== '',
-  });
+  const plans = new Set([...planReports(context).map(({ name }) => name), plan].filter((name) => name !== ''));
+  return [
+    { name: 'q', label: 'Name, reference, id or beginning of a key', attributes: KEYLESS },
+    {
+      name: 'plan',
+      label: 'Plan',
+      choices: options(
+        'any',
+        [...plans].map((name) => [name, name] as const),
+      ),
+    },
+    { name: 'standing', label: 'Limit', choices: options('any', Object.entries(STANDING_WORDS)) },
+    {
+      name: 'sort',
+      label: 'Order',
+      choices: options(
+        'Created',
+        [...SORTS].map(([name, [label]]) => [name, label] as const),
+      ),
+    },
+  ];
 }
 
-function nobody({ q, plan, standing }: SearchTexts, checkedMax: number | undefined): string {
+function nobody({ q, plan, standing }: AskedTexts, checkedMax: number | undefined): string {
   if (plan !== '' || standing !== '') return checkedMax === undefined ? 'No team fits.' : 'None of these teams fits.';
   return q === '' ? listSummaries.none! : `No team's name, reference or id contains “${q}”.`;
 }
