@@ -166,6 +166,7 @@ describe('the list', () => {
       expect([shown, body]).toEqual([200, expect.stringContaining(idOf(refused))]);
       expect(body).toMatch(/<p>\s*Requests of team <a [^>]*>Harbour &lt;Travel&gt;<\/a>\.\s*<\/p>/);
       expect(body).not.toContain(team.teamId);
+      expect(body).toContain('<a href="/docs/errors#validation-error">validation_error</a>');
     }
     expect((await visitor.get(`/console/teams/${other.teamId}`)).body).toContain(`href="/console/requests?team=${other.teamId}"`);
   });
