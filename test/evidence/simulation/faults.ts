@@ -77,7 +77,7 @@ const ON_A_NETWORK: readonly Draw[] = [
   }),
 ];
 
-const DRAWS = [...OF_PROCESSES, ...ON_A_NETWORK, ...ON_A_NETWORK];
+const DRAWS = [...OF_PROCESSES, ...ON_A_NETWORK];
 
 /** Later than the longest loss in a failover, so that the teams are never lost. */
 const FIRST_AT_MS = 400;

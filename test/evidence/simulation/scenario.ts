@@ -79,7 +79,7 @@ export function drawScenario({ random, keyRandom, windowRandom, tagRandom }: Dra
     storeLatencyMs: random.pick([0.2, 2, 20]),
     engineLatencyMs: random.pick([1, 50, 400]),
     batchWaitMs: random.chance(0.4) ? undefined : random.pick([0, 5, 40]),
-    brokenAnswers: random.chance(0.1),
+    brokenAnswers: random.chance(0.15),
     changesPerSecond: random.pick([0, 0.5, 2]),
     keyChangesPerSecond: keyRandom.chance(0.4) ? undefined : keyRandom.pick([0, 1, 4]),
     faults: faultless ? [] : drawFaults(random, { gateways, loadMs }),
@@ -87,7 +87,7 @@ export function drawScenario({ random, keyRandom, windowRandom, tagRandom }: Dra
 }
 
 function drawTeam(random: Random, windowRandom: Random, hasWindows: boolean): TeamPlan {
-  const billing = random.pick(['quota', 'quota', 'credit'] as const);
+  const billing = random.pick(['quota', 'credit'] as const);
   const rate = random.pick([1, 2, 5, 20, 1000]);
   const limits: TeamLimits = {
     ...GENEROUS_QUOTA,
@@ -104,6 +104,6 @@ function drawTeam(random: Random, windowRandom: Random, hasWindows: boolean): Te
     period: random.pick(['P1M', 'P1M', 'PT3S']),
     windows: hasWindows && windowRandom.chance(0.7) ? drawWindows(windowRandom) : '',
   };
-  const balanceMicro = billing === 'credit' ? random.pick([40, 300, 1_000_000]) * limits.minorPerMillion + random.int(0, 5) : 0;
+  const balanceMicro = billing === 'credit' ? random.pick([20, 40, 300, 1_000_000]) * limits.minorPerMillion + random.int(0, 5) : 0;
   return { limits, balanceMicro, keys: random.int(1, 3) };
 }
