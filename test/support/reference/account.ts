@@ -40,8 +40,7 @@ import type {
   WindowUse,
 } from 'lingate';
 import { DAY_MS, dayOf, periodAt, sameLength } from './calendar.ts';
-import { changeOfTeam, isRefusal, updateOfTeam } from './changes.ts';
-import type { Recorded } from './changes.ts';
+import { changeOfTeam, isRefusal } from './changes.ts';
 import { Journal, sum } from './journal.ts';
 import {
   copyOf,
@@ -117,7 +116,7 @@ function countTag(records: RecordGroup, { name, distinctMax }: RequestTag, chara
 }
 
 /** Records a change of the team that was ordered by somebody, or long before. */
-export type Record = (recorded: Recorded, nowMs: number, by: Audited | undefined) => void;
+type Record = (before: Team, after: Team, nowMs: number, by: Audited | undefined) => void;
 
 interface Open {
   readonly requestId: string;
@@ -428,7 +427,7 @@ export class Account {
       this.#begin(atMs, atMs);
     }
     this.#journal.move(addMicro);
-    this.#record(updateOfTeam(before, this.team), nowMs, by);
+    this.#record(before, this.team, nowMs, by);
     return { ...this.team };
   }
 
@@ -502,7 +501,7 @@ export class Account {
     if (nextPlan !== undefined) {
       if (!sameLength(nextPlan.limits.period, before.limits.period)) this.#anchorMs = endMs;
       this.team = { ...before, plan: nextPlan.name, limits: nextPlan.limits };
-      this.#record(updateOfTeam({ ...before, nextPlan }, this.team), nowMs, nextPlan.by);
+      this.#record({ ...before, nextPlan }, this.team, nowMs, nextPlan.by);
     }
     this.#begin(endMs, nowMs);
   }

@@ -1,38 +1,40 @@
 // The reference store: all accounts in plain lists in memory, which tests compare with the stores of the product. Of the product it has
 // only types; what is written once over every store's records, such as glossaries and events, it is given.
 import type {
-  AuditEntry,
-  AuditLog,
+  AuditedChange,
   Audited,
   Clock,
-  EventWrites,
   FoundKey,
   GroupHead,
   KeyOwner,
   KeyRecord,
   Ledger,
   NewEvent,
+  PeriodSpan,
+  PeriodUse,
 } from 'lingate';
-import type { PeriodSpan, PeriodUse, RecordName, RecordSpace, Store, StoreUnavailable, Team, TeamPage, TeamRegistry } from 'lingate';
-import type { TeamSummary, WholeAccount, WholeAccounts } from 'lingate';
+import type { RecordName, RecordSpace, Store, StoreUnavailable, Team, TeamPage, TeamRegistry, TeamSpace } from 'lingate';
+import type { WholeAccount, WholeAccounts } from 'lingate';
+import type * as Product from 'lingate';
 import { Account } from './account.ts';
-import type { Record } from './account.ts';
-import { DAY_MS } from './calendar.ts';
-import { auditIdAt, changedKey, creationOfKey, creationOfTeam, deletionOfTeam, nameless, newestFirst, updateOfKey } from './changes.ts';
-import type { Recorded } from './changes.ts';
 import { Journal } from './journal.ts';
 import { RecordGroup } from './records.ts';
 
-/** What the product writes over the records of any store. */
-export interface Layers {
-  over(
-    records: RecordSpace,
-    nowMs: () => number,
-  ): Pick<Store, 'records' | 'glossaries' | 'gateways' | 'idempotency' | 'secrets' | 'engineUse' | 'outbox' | 'tags' | 'tagSettings'>;
-  eventNames(teamId: string): readonly RecordName[];
-  eventWrites(teamId: string, values: readonly (string | undefined)[], nowMs: number, event: NewEvent): EventWrites;
-  outlivesTeam(value: string, keepUsage: boolean): boolean;
-}
+/** What the product writes over the records of any store, and says of changes. */
+export type Layers = Pick<
+  typeof Product,
+  | 'overRecords'
+  | 'eventNames'
+  | 'eventWrites'
+  | 'auditEntry'
+  | 'auditWrites'
+  | 'idBefore'
+  | 'reportOf'
+  | 'teamRegistry'
+  | 'teamSummary'
+  | 'deletionEvent'
+  | 'forgetTeam'
+>;
 
 /** A team in a history: an account, or what a deletion has kept of one. */
 type Used = Pick<Account, 'team' | 'days' | 'periods' | 'whole'>;
@@ -44,8 +46,6 @@ export class ReferenceData {
   used: Used[] = [];
   owners: { readonly digest: string; readonly owner: KeyOwner }[] = [];
   readonly shared = new RecordGroup();
-  /** Newest first. */
-  audit: readonly AuditEntry[] = [];
 
   account(teamId: string): Account | undefined {
     return this.accounts.find(({ team }) => team.teamId === teamId);
@@ -54,11 +54,14 @@ export class ReferenceData {
 
 /** The group of records that belong to no team. */
 const SHARED = 'shared';
+const NO_TEAMS = {} as TeamSpace;
 const NOT_THERE = { kind: 'key_unknown' } as const;
 
 export function referenceOver(layers: Layers, clock: Clock, data: ReferenceData, historyDays: number): Store {
-  const journal = recording(layers, data);
-  const over = layers.over(recordsOf(data, clock, journal), () => clock.nowMs());
+  const told = new Told(layers, data);
+  const over = layers.overRecords(recordsOf(data, clock, told), () => clock.nowMs(), historyDays);
+  // Of these the operations with keys, which are over the records; all else is the reference's own.
+  const registry = layers.teamRegistry(NO_TEAMS, over.records, async () => false);
   const used = (teamId: string): Used | undefined => data.used.find(({ team }) => team.teamId === teamId);
   const ledger: Ledger = {
     admit: (request) => data.account(request.teamId)?.admit(request, clock.nowMs()) ?? NOT_THERE,
@@ -70,17 +73,15 @@ export function referenceOver(layers: Layers, clock: Clock, data: ReferenceData,
     keys: { find: (digest) => data.owners.find((one) => one.digest === digest)?.owner },
     ledger,
     teams: {
-      ...teamsOf(data, clock, journal),
-      ...keysOf(data, clock, journal),
+      ...registry,
+      ...teamsOf(layers, data, clock, told),
       deleteTeam: async (teamId, { keepUsage }, by) => {
-        const isDeleted = deleteTeam(layers, data, clock.nowMs(), teamId, keepUsage, journal(teamId), by);
-        if (isDeleted) await over.idempotency.forgetTeam(teamId);
-        return isDeleted;
+        const isDeleted = deleteTeam(data, clock.nowMs(), teamId, keepUsage, told, by);
+        return (await layers.forgetTeam(teamId, keepUsage, over)) ?? isDeleted;
       },
     },
-    accounts: accountsOf(data, journal),
+    accounts: accountsOf(data, told),
     ...over,
-    audit: auditOf(data, clock, historyDays),
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
       pageDays: async (page, range) => pageOf(data.used, page).map((one) => one.days(range, clock.nowMs())),
@@ -103,57 +104,63 @@ function isIn({ startMs, endMs, closed }: PeriodUse, { fromMs, endMs: untilMs, o
 }
 
 /** Writes event and audit entry of a change. */
-type Journaling = (teamId: string, keyId?: string) => Record;
+class Told {
+  readonly #layers: Layers;
+  readonly #data: ReferenceData;
 
-function recording(layers: Layers, data: ReferenceData): Journaling {
-  return (teamId, keyId) =>
-    ({ difference, event }, nowMs, by) => {
-      if (difference === undefined) return;
-      keepEvent(layers, data, nowMs, teamId, event);
-      keepEntry(data, nowMs, by, { teamId, keyId, ...difference });
-    };
-}
+  constructor(layers: Layers, data: ReferenceData) {
+    this.#layers = layers;
+    this.#data = data;
+  }
 
-/** Nothing if no gateway sends events. */
-function keepEvent(layers: Layers, { shared }: ReferenceData, nowMs: number, teamId: string, event: NewEvent | undefined): void {
-  if (event !== undefined) shared.write(layers.eventWrites(teamId, shared.values(layers.eventNames(teamId)), nowMs, event));
-}
+  /** Of a team, or of its creation. */
+  changed(before: Team | undefined, after: Team, nowMs: number, by: Audited | undefined): void {
+    const [difference, event] = this.#layers.reportOf(before, after);
+    if (difference === undefined) return;
+    this.event(after.teamId, event, nowMs);
+    this.entry(by, { ...difference, teamId: after.teamId }, nowMs);
+  }
 
-/** Nothing if nobody ordered the change. */
-function keepEntry(
-  data: ReferenceData,
-  nowMs: number,
-  by: Audited | undefined,
-  changed: Pick<AuditEntry, 'teamId' | 'keyId' | 'before' | 'after'>,
-): void {
-  if (by === undefined) return;
-  const { actor, action, reason } = by;
-  const atMs = Math.floor(nowMs);
-  const serial = data.audit.filter((entry) => entry.atMs === atMs).map(({ id }) => Number(id.slice(15)));
-  const id = auditIdAt(atMs, Math.max(0, ...serial) + 1);
-  const entry = { id, atMs, actor, action, ...(reason === undefined ? {} : { reason }), ...changed };
-  data.audit = [entry, ...data.audit].toSorted(newestFirst);
+  deleted({ teamId, plan }: Team, nowMs: number, by: Audited | undefined, wasThere: boolean): void {
+    this.entry(by, { before: { plan }, after: {}, teamId }, nowMs);
+    if (wasThere) this.event(teamId, this.#layers.deletionEvent(teamId), nowMs);
+  }
+
+  /** Nothing if no gateway sends events. */
+  event(teamId: string, event: NewEvent, nowMs: number): void {
+    const [{ shared }, { eventNames, eventWrites }] = [this.#data, this.#layers];
+    shared.write(eventWrites(teamId, shared.values(eventNames(teamId)), nowMs, event));
+  }
+
+  /** Nothing if nobody ordered the change. */
+  entry(by: Audited | undefined, change: AuditedChange, nowMs: number): void {
+    if (by === undefined) return;
+    const [{ shared }, { auditEntry, auditWrites, idBefore }] = [this.#data, this.#layers];
+    const soFar = [...shared.table('audit').keys()].filter((id) => id < idBefore(nowMs + 1)).toSorted();
+    shared.write(auditWrites(auditEntry(by, change, nowMs, soFar.at(-1))));
+  }
 }
 
 function teamsOf(
+  { teamSummary }: Layers,
   data: ReferenceData,
   clock: Clock,
-  journal: Journaling,
-): Omit<TeamRegistry, 'deleteTeam' | 'createKey' | 'updateKey' | 'revokeKey' | 'listKeys' | 'findKeys'> {
+  told: Told,
+): Omit<TeamRegistry, 'deleteTeam' | 'createKey' | 'updateKey' | 'revokeKey'> {
   return {
     async createTeam(team, by) {
       const known = data.account(team.teamId);
       if (known !== undefined) return { ...known.team };
       const nowMs = clock.nowMs();
-      const created = new Account({ ...team, createdAtMs: nowMs }, journal(team.teamId));
+      const created = new Account({ ...team, createdAtMs: nowMs }, told.changed.bind(told));
       data.accounts.push(created);
       data.used.push(created);
-      journal(team.teamId)(creationOfTeam({ ...created.team }), nowMs, by);
+      told.changed(undefined, { ...created.team }, nowMs, by);
       return { ...created.team };
     },
     listTeams: async () => data.accounts.map(({ team }) => ({ ...team })),
     pageTeams: async (page) => pageOf(data.accounts, page).map(({ team }) => ({ ...team })),
-    pageSummaries: async (page) => pageOf(data.accounts, page).map((one) => summaryOf(one, clock.nowMs())),
+    pageSummaries: async (page) => pageOf(data.accounts, page).map((one) => teamSummary(one.usage(clock.nowMs()))),
     async findTeam(teamId) {
       const found = data.account(teamId);
       return found && { ...found.team };
@@ -162,37 +169,6 @@ function teamsOf(
     replicated: async () => undefined,
     usage: async (teamId) => data.account(teamId)?.usage(clock.nowMs()),
     standing: async (teamId) => data.account(teamId)?.standing(clock.nowMs()),
-  };
-}
-
-function keysOf(
-  data: ReferenceData,
-  clock: Clock,
-  journal: Journaling,
-): Pick<TeamRegistry, 'createKey' | 'updateKey' | 'revokeKey' | 'listKeys' | 'findKeys'> {
-  const change = (keyId: string, by: Audited | undefined, decide: (key: KeyRecord) => KeyRecord): KeyRecord | undefined => {
-    const nowMs = clock.nowMs();
-    const account = data.accounts.find((one) => one.keys(nowMs).some((key) => key.keyId === keyId));
-    const before = account?.head(nowMs, keyId).key;
-    if (account === undefined || before === undefined) return undefined;
-    account.putKey(decide(before));
-    const after = account.head(nowMs, keyId).key!;
-    journal(before.teamId, keyId)(updateOfKey(before, after), nowMs, by);
-    return after;
-  };
-  return {
-    async createKey(key, by) {
-      const [account, nowMs, { digest, limits = {}, ...named }] = [data.account(key.teamId), clock.nowMs(), key];
-      const known = account?.head(nowMs, key.keyId).key;
-      if (account === undefined || known !== undefined) return known;
-      account.putKey({ ...named, limits, status: 'active', createdAtMs: nowMs, lastUsedAtMs: undefined });
-      data.owners.push({ digest, owner: { keyId: key.keyId, teamId: key.teamId, mode: key.mode } });
-      const created = account.head(nowMs, key.keyId).key!;
-      journal(key.teamId, key.keyId)(creationOfKey(key, created), nowMs, by);
-      return created;
-    },
-    updateKey: async (keyId, changed, by) => change(keyId, by, (key) => changedKey(key, changed)),
-    revokeKey: async (keyId, by) => change(keyId, by, (key) => ({ ...key, status: 'revoked' })),
     listKeys: async (teamId) => data.account(teamId)?.keys(clock.nowMs()),
     async findKeys(search) {
       const ids = data.owners.filter(({ digest }) => 'digest' in search && digest === search.digest).map(({ owner }) => owner.keyId);
@@ -208,25 +184,10 @@ function keysOf(
 }
 
 /** Whether there was anything to delete. */
-function deleteTeam(
-  layers: Layers,
-  data: ReferenceData,
-  nowMs: number,
-  teamId: string,
-  keepUsage: boolean,
-  record: Record,
-  by: Audited | undefined,
-): boolean {
+function deleteTeam(data: ReferenceData, nowMs: number, teamId: string, keepUsage: boolean, told: Told, by: Audited | undefined): boolean {
   const [account, used] = [data.account(teamId), data.used.find(({ team }) => team.teamId === teamId)];
   if (used === undefined || (keepUsage && account === undefined)) return false;
-  const recorded: Recorded = deletionOfTeam(used.team);
-  keepEntry(data, nowMs, by, { teamId, keyId: undefined, ...recorded.difference! });
-  data.audit = data.audit.map((entry) => (entry.teamId === teamId ? nameless(entry) : entry));
-  const { tables } = data.shared;
-  for (const [id, value] of tables.get('events') ?? [])
-    if (id.startsWith(teamId) && !layers.outlivesTeam(value, keepUsage)) tables.get('events')!.delete(id);
-  for (const id of tables.get('reported')?.keys() ?? []) if (id.startsWith(teamId)) tables.get('reported')!.delete(id);
-  if (account !== undefined) record(recorded, nowMs, undefined);
+  told.deleted(used.team, nowMs, by, account !== undefined);
   const left = keepUsage ? leftBy(account!, nowMs) : undefined;
   data.used = data.used.flatMap((one) => (one !== used ? one : (left ?? [])));
   data.accounts = data.accounts.filter((one) => one !== account);
@@ -297,18 +258,8 @@ function pageOf<One extends { readonly team: Team }>(all: readonly One[], { afte
   return rest.filter(matches).slice(0, limit);
 }
 
-function summaryOf(account: Account, nowMs: number): TeamSummary {
-  const { team, characters, allowanceUsed, keys } = account.usage(nowMs);
-  const uses = keys.flatMap(({ lastUsedAtMs }) => lastUsedAtMs ?? []);
-  const active = keys.filter(({ status }) => status === 'active');
-  const idle = active.map(({ keyId, lastUsedAtMs, createdAtMs }) => ({ keyId, sinceMs: lastUsedAtMs ?? createdAtMs }));
-  const [idlestKey] = idle.toSorted((one, other) => one.sinceMs - other.sinceMs || (one.keyId < other.keyId ? -1 : 1));
-  const lastUsedAtMs = uses.length === 0 ? undefined : Math.max(...uses);
-  return { team, characters, allowanceUsed, activeKeys: active.length, lastUsedAtMs, idlestKey };
-}
-
 /** For checks and copies. */
-function accountsOf(data: ReferenceData, journal: Journaling): WholeAccounts {
+function accountsOf(data: ReferenceData, told: Told): WholeAccounts {
   const replaced = <One extends Used>(all: readonly One[], made: One): One[] => {
     const isThere = all.some(({ team }) => team.teamId === made.team.teamId);
     return isThere ? all.map((one) => (one.team.teamId === made.team.teamId ? made : one)) : [...all, made];
@@ -322,7 +273,7 @@ function accountsOf(data: ReferenceData, journal: Journaling): WholeAccounts {
       const { account, attach = [] } = change;
       let made: Used = keptOf(account);
       if (account.period !== undefined) {
-        const opened = Account.from(account, account.period, journal(teamId));
+        const opened = Account.from(account, account.period, told.changed.bind(told));
         for (const [blobId, pieces] of data.account(teamId)?.records.blobs ?? []) opened.records.blobs.set(blobId, pieces);
         for (const { blobId, pieces } of attach) opened.records.blobs.set(blobId, pieces);
         data.accounts = replaced(data.accounts, opened);
@@ -336,35 +287,15 @@ function accountsOf(data: ReferenceData, journal: Journaling): WholeAccounts {
       return undefined;
     },
     async clear() {
-      Object.assign(data, { accounts: [], used: [], owners: [], audit: [] });
+      Object.assign(data, { accounts: [], used: [], owners: [] });
       data.shared.tables.clear();
       return undefined;
     },
   };
 }
 
-function auditOf(data: ReferenceData, clock: Clock, historyDays: number): AuditLog {
-  return {
-    async page({ teamId, after, sinceMs = 0, limit }) {
-      const first = auditIdAt(clock.nowMs() - historyDays * DAY_MS, 0);
-      data.audit = data.audit.filter(({ id }) => id >= first);
-      const found = data.audit.filter((entry) => entry.atMs >= sinceMs && (teamId === undefined || entry.teamId === teamId));
-      return found.filter(({ id }) => after === undefined || id < after).slice(0, limit);
-    },
-    async forgetNames(teamId) {
-      data.audit = data.audit.map((entry) => (entry.teamId === teamId ? nameless(entry) : entry));
-      return undefined;
-    },
-    async restore(entries) {
-      const others = entries.filter(({ id }) => data.audit.every((entry) => entry.id !== id));
-      data.audit = [...data.audit, ...others].toSorted(newestFirst);
-      return undefined;
-    },
-  };
-}
-
 /** Everything that no admission writes. */
-function recordsOf(data: ReferenceData, clock: Clock, journal: Journaling): RecordSpace {
+function recordsOf(data: ReferenceData, clock: Clock, told: Told): RecordSpace {
   const groupOf = (id: string): RecordGroup | undefined => (id === SHARED ? data.shared : data.account(id)?.records);
   const valuesOf = (id: string, names: readonly RecordName[]) => groupOf(id)?.values(names) ?? names.map(() => undefined);
   return {
@@ -388,9 +319,8 @@ function recordsOf(data: ReferenceData, clock: Clock, journal: Journaling): Reco
         account!.putKey(record);
         if (digest !== undefined) data.owners.push({ digest, owner: { keyId: record.keyId, teamId: id, mode: record.mode } });
       }
-      const { by, before, after } = change.audit ?? {};
-      if (before !== undefined && after !== undefined) keepEntry(data, nowMs, by, { teamId: id, keyId, before, after });
-      if (change.event !== undefined) journal(id)({ difference: { before: {}, after: {} }, event: change.event }, nowMs, undefined);
+      if (change.audit !== undefined) told.entry(change.audit.by, { ...change.audit, teamId: id, ...(keyId && { keyId }) }, nowMs);
+      if (change.event !== undefined) told.event(id, change.event, nowMs);
       return change.result;
     },
     teamOf: async (keyId) => data.owners.find(({ owner }) => owner.keyId === keyId)?.owner.teamId,
