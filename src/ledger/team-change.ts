@@ -10,14 +10,9 @@ export function changedTeam(team: Team, change: TeamChange, by: Audited | undefi
   const { name = team.name, reference = referenceBefore, plan, nextPlan } = change;
   if (plan !== undefined) assertPeriod(plan.limits);
   if (nextPlan) assertPeriod(nextPlan.limits);
-  const next = nextPlan ? { ...nextPlan, ...(by === undefined ? {} : { by }) } : nextPlan === null ? undefined : waiting;
-  return {
-    ...rest,
-    name,
-    ...(plan === undefined ? {} : { plan: plan.name, limits: plan.limits }),
-    ...(typeof reference === 'string' ? { reference } : {}),
-    ...(next === undefined ? {} : { nextPlan: next }),
-  };
+  const next = nextPlan ? { ...nextPlan, by } : nextPlan === null ? undefined : waiting;
+  const planned = plan && { plan: plan.name, limits: plan.limits };
+  return { ...rest, name, ...planned, reference: reference ?? undefined, nextPlan: next };
 }
 
 /** The team with the plan that has waited for the end of its period. */

@@ -2,15 +2,14 @@
 // can be read.
 import { bytesOfEntry, eachEntry, ReadEntries } from '../domain/entries-text.ts';
 import type { EntryPieces } from '../domain/entries-text.ts';
-import { canonicalRange } from '../domain/key-limits.ts';
 import { DAY_MS, spentIn, isPeriodRule } from '../domain/period.ts';
 import { LIMIT_NUMBERS } from '../domain/plan.ts';
 import { StoreError } from '../domain/store-unavailable.ts';
 import { keySubject, tagSubject, windowLimits } from '../domain/window-limits.ts';
 import { readTagCount, readTagDays, readTagSettings, readTagUses } from '../ledger/tag-account.ts';
 import type { PeriodUse, RunningPeriod } from '../ports/usage-history.ts';
-import type { ReportFinding, WholeAccount, WindowSlots } from '../ports/whole-accounts.ts';
-import { bytesIn, GLOSSARIES, GLOSSARY_TOTALS, pairsText, readTotals } from './records/record-glossaries.ts';
+import type { ReportFinding, WholeAccount } from '../ports/whole-accounts.ts';
+import { GLOSSARIES, GLOSSARY_TOTALS, readTotals, withGlossarySums } from './records/record-glossaries.ts';
 import type { StoredGlossary } from './records/record-glossaries.ts';
 import { recordsOf } from './records/record-tables.ts';
 import { accountPeriods, chargedIn } from './records/usage-rows.ts';
@@ -44,7 +43,6 @@ const RULES: readonly ((account: JudgedAccount, judge: Judge, look: Look) => voi
   periods,
   times,
   charged,
-  keys,
   windows,
   tags,
   tagSettings,
@@ -178,21 +176,6 @@ function charged({ charges, keys: known }: JudgedAccount, judge: Judge): void {
   }
 }
 
-function keys({ keys: all, window }: JudgedAccount, judge: Judge): void {
-  judge(!isOrdered(window), 'window', 'the slots of its rate window are out of order');
-  for (const { keyId, characters, requests, mode, display, limits: of, window: slots } of all) {
-    const { expiresAtMs = 1, requestsPerSecond = 1, characters: most = 1, allowedAddresses = [] } = of;
-    const wrong = (isWrong: boolean, detail: string): void => judge(isWrong, 'key', detail, keyId);
-    wrong(!areCounts([characters, requests]), 'its counts are not whole numbers from 0 on');
-    wrong(requests === 0 && characters > 0, `it has ${characters} characters without a request`);
-    wrong(!display.startsWith(`la_${mode}_`), 'its display does not match its mode');
-    const ofKey = [expiresAtMs, requestsPerSecond, most];
-    wrong(!areCounts(ofKey) || ofKey.includes(0), 'its limits are not whole numbers from 1 on');
-    wrong(!allowedAddresses.every((range) => canonicalRange(range) === range), 'it is allowed from an invalid address range');
-    judge(!isOrdered(slots), 'window', "the slots of a key's rate window are out of order", keyId);
-  }
-}
-
 /** What windows have counted contains what their open reservations hold, and belongs to the team or one of its keys. */
 function windows({ windowCounts, keys: all, requests }: JudgedAccount, judge: Judge): void {
   for (const { subject, counts } of windowCounts) {
@@ -243,17 +226,19 @@ function tagSettings(account: JudgedAccount, judge: Judge): void {
 function glossaries(account: JudgedAccount, judge: Judge): void {
   const [all, pairs] = [glossariesOf(account), recordsOf(account, 'pairs')];
   const wrong = (isWrong: boolean, detail: string): void => judge(isWrong, 'glossary', detail);
-  for (const one of all) {
-    const name = `glossary ${one.glossaryId}`;
-    wrong(pairs.get(one.glossaryId) !== pairsText(one), `${name} has pairs that differ from its dictionaries`);
-    wrong(!areDistinct(one.dictionaries.map(({ sourceLang, targetLang }) => `${sourceLang}|${targetLang}`)), `${name} holds a pair twice`);
-  }
-  const known = new Set(all.map(({ glossaryId }) => glossaryId));
-  for (const id of pairs.keys()) wrong(!known.has(id), `glossary ${id} has pairs but no record`);
-  const { count, bytes } = readTotals(recordsOf(account, 'totals').get(GLOSSARY_TOTALS.id));
-  wrong(count !== all.length, `it is recorded with ${count} glossaries but has ${all.length}`);
-  const counted = all.reduce((sum, one) => sum + bytesIn(one), 0);
-  wrong(counted !== bytes, `its dictionaries are recorded with ${bytes} bytes but have ${counted}`);
+  for (const { glossaryId, dictionaries: held } of all)
+    wrong(
+      !areDistinct(held.map(({ sourceLang, targetLang }) => `${sourceLang}|${targetLang}`)),
+      `glossary ${glossaryId} holds a pair twice`,
+    );
+  const derived = withGlossarySums(account);
+  const due = recordsOf(derived, 'pairs');
+  for (const id of new Set([...pairs.keys(), ...due.keys()]))
+    wrong(pairs.get(id) !== due.get(id), `glossary ${id} has pairs that differ from its dictionaries`);
+  const totalsIn = (one: WholeAccount) => readTotals(recordsOf(one, 'totals').get(GLOSSARY_TOTALS.id));
+  const [was, is] = [totalsIn(account), totalsIn(derived)];
+  wrong(was.count !== is.count, `it is recorded with ${was.count} glossaries but has ${is.count}`);
+  wrong(was.bytes !== is.bytes, `its dictionaries are recorded with ${was.bytes} bytes but have ${is.bytes}`);
   const ids = all.flatMap((one) => one.dictionaries.map(({ dictionaryId }) => dictionaryId));
   wrong(!areDistinct(ids), 'two of its glossaries hold the same dictionary');
 }
@@ -288,10 +273,6 @@ async function countedEntries(pieces: EntryPieces): Promise<{ readonly entries: 
     },
   );
   return { entries, bytes };
-}
-
-function isOrdered(window: readonly WindowSlots[]): boolean {
-  return areCounts(window) && window.every(({ atMs, count }, i) => count > 0 && atMs >= (window[i - 1]?.atMs ?? 0));
 }
 
 function hasAll(table: ReadonlyMap<string, string>, of: ReadonlyMap<string, string>): boolean {

@@ -186,7 +186,7 @@ function besideGlossary(totals: GlossaryTotals, before: StoredGlossary | undefin
   return { put: [...put, { table: 'pairs', id: after.glossaryId, value: pairsText(after) }], remove };
 }
 
-export function bytesIn(glossary: Pick<StoredGlossary, 'dictionaries'> | undefined): number {
+function bytesIn(glossary: Pick<StoredGlossary, 'dictionaries'> | undefined): number {
   return (glossary?.dictionaries ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
@@ -210,7 +210,7 @@ function shownGlossary({ order: _order, dictionaries, ...glossary }: StoredGloss
 }
 
 /** `<source>|<target>:<dictionary>` of each dictionary, separated by spaces. */
-export function pairsText({ dictionaries }: Pick<StoredGlossary, 'dictionaries'>): string {
+function pairsText({ dictionaries }: Pick<StoredGlossary, 'dictionaries'>): string {
   return dictionaries.map((one) => `${one.sourceLang}|${one.targetLang}:${one.dictionaryId}`).join(' ');
 }
 

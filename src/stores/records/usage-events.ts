@@ -387,6 +387,5 @@ function factsOf({ characters, refusal, whose }: Refused, usage: Usage): LimitRe
     return { ...common, code: 'credit_exhausted', requiredMicro: costMicro(characters!, usage.team.limits.minorPerMillion) };
   }
   if (refusal.window === undefined) return { ...common, code: 'quota_exceeded', requiredCharacters: characters! };
-  const required = characters === undefined ? {} : { requiredCharacters: characters };
-  return { ...common, code: refusal.kind, window: refusal.window, ...required };
+  return { ...common, code: refusal.kind, window: refusal.window, requiredCharacters: characters };
 }

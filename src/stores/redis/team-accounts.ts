@@ -134,7 +134,7 @@ export class HashRows implements TeamRows {
     if (difference !== undefined && event !== undefined) this.leaveEvent(event);
     if (difference === undefined || by === undefined) return;
     const { actor, action, reason } = by;
-    const record: AuditRecord = { actor, action, ...(reason === undefined ? {} : { reason }), keyId, ...difference };
+    const record: AuditRecord = { actor, action, reason, keyId, ...difference };
     this.#leave(auditId(this.#nowMs, this.#serial++), { kind: 'audit', record });
   }
 

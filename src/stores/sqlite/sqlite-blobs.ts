@@ -7,7 +7,7 @@ import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { NewBlob } from '../../ports/record-space.ts';
 import { securely } from './open-database.ts';
 import { looked } from './store-fault.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
+import type { SqliteParts } from './sqlite-records.ts';
 
 /** Written or deleted per transaction: takes a few milliseconds, mostly waiting for the disk. */
 const PIECES_AT_ONCE = 2;

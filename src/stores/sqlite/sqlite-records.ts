@@ -1,19 +1,41 @@
-// The record space in SQLite: a table for all records; a change is one operation of the group commit, with the audit entry and the
-// event that belong to it.
+// What an open file consists of, and how its parts run; the record space in it: a table for all records. A change is one operation of
+// the group commit, with the audit entry and the event that belong to it.
 import { auditEntry, idBefore } from '../../domain/audit-entry.ts';
 import type { AuditedChange, Audited } from '../../domain/audit-entry.ts';
 import { SHARED_RECORDS } from '../../domain/shared-records.ts';
 import type { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import type { DecideChange, GroupChange, KeyWrite, NewEvent, RecordName, RecordSpace } from '../../ports/record-space.ts';
 import { eventNames, eventWrites } from '../records/event-record.ts';
 import { auditWrites } from '../records/record-audit.ts';
+import type { GroupCommit } from './group-commit.ts';
 import { securely } from './open-database.ts';
 import { NOT_ERASED, SHARED } from './schema.ts';
 import type { Sql } from './sql.ts';
-import type { OpenAccount } from './sqlite-accounts.ts';
+import type { OpenAccount, SqliteAccounts } from './sqlite-accounts.ts';
 import type { SqliteBlobs } from './sqlite-blobs.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
 import { looked, unavailable } from './store-fault.ts';
+
+/** What an open file consists of. */
+export interface SqliteParts {
+  readonly sql: Sql;
+  /** The file, for messages to operators. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly group: GroupCommit;
+  readonly accounts: SqliteAccounts;
+  readonly writes: SharedWrites;
+}
+
+/** Runs `work` after everything that is only in memory has been written. */
+export function onRows<T>({ group, accounts }: SqliteParts, work: (nowMs: number) => T): Promise<T | StoreUnavailable> {
+  return group.run((nowMs) => {
+    accounts.flush();
+    return work(nowMs);
+  });
+}
 
 const NAMED = 'WHERE team = ? AND kind = ? AND id = ?';
 const PUT = 'INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)';

@@ -19,7 +19,7 @@ import { versionOf } from './schema.ts';
 import { Sql } from './sql.ts';
 import { SqliteAccounts } from './sqlite-accounts.ts';
 import { sqliteBlobs } from './sqlite-blobs.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
+import type { SqliteParts } from './sqlite-records.ts';
 import { SharedWrites, sqliteRecords } from './sqlite-records.ts';
 import { SqliteTeams } from './sqlite-teams.ts';
 import { SqliteUsage } from './sqlite-usage.ts';

@@ -8,8 +8,8 @@ import type { FoundKey, KeyRecord, KeySearch, NewTeam, Team, TeamPage } from '..
 import type { OpenTeam, TeamSpace } from '../records/team-registry.ts';
 import { NOT_ERASED } from './schema.ts';
 import type { Sql } from './sql.ts';
-import { onRows } from './sqlite-parts.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
+import { onRows } from './sqlite-records.ts';
+import type { SqliteParts } from './sqlite-records.ts';
 
 export interface TeamRow {
   readonly no: number;

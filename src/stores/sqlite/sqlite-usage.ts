@@ -6,8 +6,8 @@ import type { TeamPage } from '../../ports/team-registry.ts';
 import type { ChargeRow, EndedPeriod } from '../../ports/usage-history.ts';
 import type { Charges, UsageRows, UsageSource } from '../records/usage-rows.ts';
 import { ERASING } from './schema.ts';
-import { onRows } from './sqlite-parts.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
+import { onRows } from './sqlite-records.ts';
+import type { SqliteParts } from './sqlite-records.ts';
 import type { SqliteTeams, TeamRow } from './sqlite-teams.ts';
 import { looked } from './store-fault.ts';
 

@@ -8,8 +8,8 @@ import type { RememberedChange } from '../records/team-registry.ts';
 import { chargedIn, keysIn, requestsOf } from '../records/usage-rows.ts';
 import { NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SqliteBlobs } from './sqlite-blobs.ts';
-import { onRows } from './sqlite-parts.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
+import { onRows } from './sqlite-records.ts';
+import type { SqliteParts } from './sqlite-records.ts';
 import type { SqliteTeams, TeamRow } from './sqlite-teams.ts';
 import type { SqliteUsage } from './sqlite-usage.ts';
 

@@ -11,8 +11,8 @@ import { deletionEvent } from '../records/event-record.ts';
 import { securely } from './open-database.ts';
 import { ERASING, ERASING_BUT_USAGE, NOT_ERASED, ONLY_USAGE_LEFT } from './schema.ts';
 import type { SqliteBlobs } from './sqlite-blobs.ts';
-import { onRows } from './sqlite-parts.ts';
-import type { SqliteParts } from './sqlite-parts.ts';
+import { onRows } from './sqlite-records.ts';
+import type { SqliteParts } from './sqlite-records.ts';
 
 /** Rows per transaction: a few milliseconds, which is acceptable for the ledger to wait. */
 const ROWS_MAX = 500;

@@ -47,8 +47,8 @@ export function planChangeContract(it: AddStoreCase, subject: Subject): void {
     }
   });
 
-  it('a changed length begins no earlier than the period that it ends, though the clock has stepped back since that began', async () => {
-    const team = await teamUnderTest(subject.store, { characterLimit: 10, period: 'PT10S' });
+  const PT10S = { characterLimit: 10, period: 'PT10S' };
+  it.team('a changed length begins no earlier than the period that it ends, though the clock has stepped back', PT10S, async (team) => {
     await play(subject, team, 'use 10; wait 10000; use 5; back 1000');
     await team.setLimits({ period: 'PT20S' });
     await play(subject, team, 'period 2040-01-15T12:00:10Z 2040-01-15T12:00:30Z; used 0; fits 10');

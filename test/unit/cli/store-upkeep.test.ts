@@ -106,20 +106,20 @@ describe('store check', () => {
 
   test('names team and key of each fault, and fails', async () => {
     const team = await makeTeam();
-    const key = await makeKey(team);
-    onFile("UPDATE keys SET record = json_set(record, '$.mode', 'test'); UPDATE accounts SET used_characters = 9");
+    await makeKey(team);
+    onFile("UPDATE teams SET record = json_set(record, '$.limits.requestsPerSecond', 0); UPDATE accounts SET used_characters = 9");
     const { status, stdout, stderr } = await run('store', 'check');
     expect(stdout.split('\n')).toEqual([
+      `limits: team ${team}: its limits let no request through`,
       `used: team ${team}: it has used 9 characters in its period, its charges have 0`,
-      `key: team ${team}, key ${key}: its display does not match its mode`,
       'Checked 1 team, 1 key and 0 glossaries: 2 faults.',
       '',
     ]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^lingate store check: sqlite:\S+ has 2 faults; keep a copy [^\n]+\n$/)]);
     const { stdout: printed, status: same } = await run('store', 'check', '--json');
     const findings = [
+      { what: 'limits', team_id: team, key_id: null, detail: 'its limits let no request through' },
       { what: 'used', team_id: team, key_id: null, detail: 'it has used 9 characters in its period, its charges have 0' },
-      { what: 'key', team_id: team, key_id: key, detail: 'its display does not match its mode' },
     ];
     expect([same, JSON.parse(printed)]).toEqual([1, expect.objectContaining({ ok: false, faults: 2, findings })]);
     // What follows from the rest can be written again; the rest cannot.

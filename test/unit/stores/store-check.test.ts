@@ -66,7 +66,7 @@ function expectFinding({ findings }: Checked, { detail, ...expected }: Expected)
 }
 
 const COUNTS = { teams: 3, keys: 8, glossaries: 2, documents: 0, documentBytes: 0 };
-const { quota, credit, key, otherKey, creditKey, limitedKey, openId } = RICH;
+const { quota, credit, key, otherKey, limitedKey, openId } = RICH;
 
 describe('on SQLite', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-check-'));
@@ -112,7 +112,6 @@ describe('on SQLite', () => {
     [`UPDATE periods SET ended = json_set(ended, '$.limits', json('{}')) WHERE ${firstPeriod}`, of(quota, 'limits')],
     [`INSERT INTO usage VALUES (${team(quota)}, ${keyNo(key)}, 1, 20000, 1, 0, 0, 0)`, of(quota, 'day')],
     [`UPDATE usage SET of_allowance = characters WHERE team = ${team(quota)} AND period_no = 1`, of(quota, 'period')],
-    [`UPDATE accounts SET window = x'00000000' WHERE team = ${team(quota)}`, of(quota, 'window')],
     [`UPDATE teams SET record = json_set(record, '$.limits.requestsPerSecond', 0) WHERE team_id = '${quota}'`, { what: 'limits' }],
     [`UPDATE teams SET record = json_set(record, '$.limits.period', 'monthly') WHERE team_id = '${quota}'`, { what: 'limits' }],
     [`UPDATE records SET value = json_set(value, '$.bytes', 1) WHERE kind = 'totals' AND team = ${team(quota)}`, of(quota, 'glossary')],
@@ -129,16 +128,6 @@ describe('on SQLite', () => {
       `INSERT INTO pieces (team, blob, place, piece) VALUES (${team(quota)}, 'unheld', 0, CAST('"a":"b"' AS BLOB))`,
       of(quota, 'dictionary', 'unheld'),
     ],
-    [`UPDATE key_accounts SET window = x'00000000' WHERE key = ${keyNo(limitedKey)}`, { what: 'window', teamId: quota, keyId: limitedKey }],
-    [
-      `UPDATE keys SET record = json_set(record, '$.limits.characters', 0) WHERE key_id = '${limitedKey}'`,
-      { what: 'key', keyId: limitedKey, detail: 'from 1 on' },
-    ],
-    [
-      `UPDATE keys SET record = json_set(record, '$.limits.allowedAddresses', json('["10.0.0.0/33"]')) WHERE key_id = '${limitedKey}'`,
-      { what: 'key', keyId: limitedKey, detail: 'invalid address range' },
-    ],
-    [`UPDATE keys SET record = json_set(record, '$.mode', 'test') WHERE key_id = '${creditKey}'`, { what: 'key', keyId: creditKey }],
     [`DELETE FROM accounts WHERE team = ${team(RICH.idle)}`, of(RICH.idle, 'team')],
     [
       `INSERT INTO records VALUES (${team(quota)}, 'tag_limits', 'acme', '{"disabled":false,"requestsPerSecond":5}')`,
@@ -249,11 +238,6 @@ describe('on Redis', () => {
       'characters that a key does not hold',
       () => change(quota, LIMITS.ofLimited, { held: 42 }),
       { what: 'held', teamId: quota, keyId: limitedKey, detail: 'holding 42 characters, its open reservations hold 41' },
-    ],
-    [
-      'a limit of half a character',
-      () => change(quota, FIELD.key(limitedKey), { limits: { characters: 0.5 } }),
-      { what: 'key', teamId: quota, keyId: limitedKey, detail: 'from 1 on' },
     ],
     ['a key that no digest leads to', () => client.del(digestKey(RICH.digest)), { what: 'digest', teamId: quota, keyId: key }],
     [
