@@ -226,9 +226,9 @@ function tagSettings(account: JudgedAccount, judge: Judge): void {
 function glossaries(account: JudgedAccount, judge: Judge): void {
   const [all, pairs] = [glossariesOf(account), recordsOf(account, 'pairs')];
   const wrong = (isWrong: boolean, detail: string): void => judge(isWrong, 'glossary', detail);
-  for (const { glossaryId, dictionaries: held } of all)
+  for (const { glossaryId, dictionaries: own } of all)
     wrong(
-      !areDistinct(held.map(({ sourceLang, targetLang }) => `${sourceLang}|${targetLang}`)),
+      !areDistinct(own.map(({ sourceLang, targetLang }) => `${sourceLang}|${targetLang}`)),
       `glossary ${glossaryId} holds a pair twice`,
     );
   const derived = withGlossarySums(account);
