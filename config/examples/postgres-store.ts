@@ -115,7 +115,7 @@ create table pieces (
   team_id text references teams on delete cascade, blob_id text, number int, piece bytea not null, primary key (team_id, blob_id, number));
 `;
 /** Of these tables, in the comment on their schema. */
-const LAYOUT = 'Lingate, layout 1';
+const LAYOUT = 'Lingate, layout 2';
 /** Any number: gateways that start at the same time create the tables one after another. */
 const TABLES_LOCK = 7_146_482;
 const SHARED_LOCK = 7_146_483;

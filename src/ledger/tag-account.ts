@@ -140,25 +140,19 @@ export function countTag(records: TagRecords, { name, distinctMax }: RequestTag,
   const [tag, text] = isFurther ? [FURTHER_TAGS, furthers] : [name, known];
   const before = readTagCount(text);
   if (before !== undefined && before.day !== day) {
-    const earlier = records.get('tag_days', tag);
-    records.put('tag_days', tag, `${earlier === undefined ? '' : `${earlier} `}${before.day}:${before.characters}:${before.requests}`);
+    records.put('tag_days', tag, JSON.stringify([...readTagDays(records.get('tag_days', tag)), before]));
   }
-  const [had, requests] = before?.day === day ? [before.characters, before.requests] : [0, 0];
-  records.put('tag_counts', tag, `${day} ${had + characters} ${requests + 1}`);
+  const today = before?.day === day ? before : { characters: 0, requests: 0 };
+  const counted: TagCount = { day, characters: today.characters + characters, requests: today.requests + 1 };
+  records.put('tag_counts', tag, JSON.stringify(counted));
 }
 
 /** Of a record of `tag_counts`. */
 export function readTagCount(text: string | undefined): TagCount | undefined {
-  if (text === undefined) return undefined;
-  const [day, characters, requests] = text.split(' ').map(Number) as [number, number, number];
-  return { day, characters, requests };
+  return text === undefined ? undefined : (JSON.parse(text) as TagCount);
 }
 
 /** Of a record of `tag_days`, in the order in which they ended. */
-export function readTagDays(text = ''): readonly TagCount[] {
-  if (text === '') return [];
-  return text.split(' ').map((one) => {
-    const [day, characters, requests] = one.split(':').map(Number) as [number, number, number];
-    return { day, characters, requests };
-  });
+export function readTagDays(text = '[]'): readonly TagCount[] {
+  return JSON.parse(text) as readonly TagCount[];
 }

@@ -209,16 +209,15 @@ function shownGlossary({ order: _order, dictionaries, ...glossary }: StoredGloss
   return { ...glossary, dictionaries: dictionaries.map(({ bytes: _bytes, ...dictionary }) => dictionary) };
 }
 
-/** `<source>|<target>:<dictionary>` of each dictionary, separated by spaces. */
+/** What admissions need of a dictionary: a glossary's record in the table `pairs` is a list of them. */
+type GlossaryPair = Pick<DictionaryRecord, 'sourceLang' | 'targetLang' | 'dictionaryId'>;
+
 function pairsText({ dictionaries }: Pick<StoredGlossary, 'dictionaries'>): string {
-  return dictionaries.map((one) => `${one.sourceLang}|${one.targetLang}:${one.dictionaryId}`).join(' ');
+  const pairs = dictionaries.map(({ sourceLang, targetLang, dictionaryId }): GlossaryPair => ({ sourceLang, targetLang, dictionaryId }));
+  return JSON.stringify(pairs);
 }
 
-/** Of a glossary's record in the table `pairs`, for admissions. */
-export function readPairs(text: string): { readonly sourceLang: string; readonly targetLang: string; readonly dictionaryId: string }[] {
-  return [...text.matchAll(/([^| ]+)\|([^: ]+):([^ ]+)/g)].map(([, sourceLang, targetLang, dictionaryId]) => ({
-    sourceLang: sourceLang!,
-    targetLang: targetLang!,
-    dictionaryId: dictionaryId!,
-  }));
+/** Of a glossary's record in the table `pairs`. */
+export function readPairs(text: string): readonly GlossaryPair[] {
+  return JSON.parse(text) as readonly GlossaryPair[];
 }

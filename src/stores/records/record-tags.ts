@@ -115,12 +115,13 @@ export async function pruneTags(records: RecordSpace, teamId: string, first: num
   const limits = allUses.size === 0 ? allUses : await team.list('tag_limits');
   for (const [id, count] of counts) {
     const [earlier, isOver] = [days.get(id), readTagCount(count)!.day < first];
-    const left = earlier === undefined ? '' : daysSince(earlier, first);
-    if (left === (earlier ?? '') && !isOver) continue;
+    const before = readTagDays(earlier);
+    const left = sinceDay(before, first);
+    if (left.length === before.length && !isOver) continue;
     const names = [{ table: 'tag_days', id } as const, { table: 'tag_counts', id } as const];
     await team.change(names, ([known, last]) => {
       if (known !== earlier || last !== count) return { result: false };
-      if (left !== '') return { result: true, put: [{ ...names[0]!, value: left }] };
+      if (left.length > 0) return { result: true, put: [{ ...names[0]!, value: JSON.stringify(left) }] };
       return { result: true, remove: isOver ? names : [names[0]!] };
     });
   }
@@ -131,11 +132,10 @@ export async function pruneTags(records: RecordSpace, teamId: string, first: num
   }
 }
 
-/** What is left of a record of `tag_days` without the days before `first`; '' for nothing. */
-function daysSince(text: string, first: number): string {
-  const days = text.split(' ');
-  const at = days.findIndex((one) => Number.parseInt(one, 10) >= first);
-  return at === -1 ? '' : days.slice(at).join(' ');
+/** From the first that is not before `first`: behind a step back of the clock, days may be out of order. */
+function sinceDay(days: readonly TagCount[], first: number): readonly TagCount[] {
+  const at = days.findIndex(({ day }) => day >= first);
+  return at === -1 ? [] : days.slice(at);
 }
 
 /** The characters in a tag's records of this day and later. */

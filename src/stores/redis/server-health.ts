@@ -50,7 +50,7 @@ function member(info: string, name: string): string {
   return new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
 }
 
-export const LAYOUT = '11';
+export const LAYOUT = '12';
 
 /** Marks the data as Lingate's. Rejects with a `StoreError` if it is of another layout, before anything is written. */
 export async function checkLayout(redis: RedisConnection, shown: string, { mayCreate = true, onCreated }: StoreCreation): Promise<void> {

@@ -5,7 +5,7 @@ import { StoreError } from '../../domain/store-unavailable.ts';
 /** Marks the file as Lingate's ("LGAT"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x4c474154;
 /** `PRAGMA user_version` of a file with these tables. */
-export const SCHEMA = 36;
+export const SCHEMA = 37;
 
 /** States of a team's deletion: from the first on it does not exist; the last is a team of which only the usage is left. */
 export const NOT_ERASED = 0;

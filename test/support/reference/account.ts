@@ -9,6 +9,7 @@ import type {
   CheckedCaller,
   CreditExhausted,
   CreditNotFree,
+  DictionaryRecord,
   DayRange,
   GlossaryReference,
   GroupHead,
@@ -28,6 +29,7 @@ import type {
   Resolution,
   Standing,
   StoreUnavailable,
+  TagCount,
   TagSettings,
   Team,
   TeamChange,
@@ -107,12 +109,15 @@ function writtenUses({ counter, seconds, number, from, characters }: TagUses): s
 function countTag(records: RecordGroup, { name, distinctMax }: RequestTag, characters: number, day: number): void {
   const others = [...records.table('tag_counts').keys()].filter((one) => one !== '*');
   const tag = others.includes(name) || others.length < distinctMax ? name : '*';
+  const first = { day, characters, requests: 1 };
   const counted = records.get('tag_counts', tag);
-  const [last, had, requests] = (counted ?? `${day} 0 0`).split(' ').map(Number) as [number, number, number];
-  if (last === day) return records.put('tag_counts', tag, `${day} ${had + characters} ${requests + 1}`);
-  const earlier = records.get('tag_days', tag);
-  records.put('tag_days', tag, `${earlier === undefined ? '' : `${earlier} `}${last}:${had}:${requests}`);
-  records.put('tag_counts', tag, `${day} ${characters} 1`);
+  const last = counted === undefined ? undefined : (JSON.parse(counted) as TagCount);
+  if (last !== undefined && last.day !== day) {
+    const earlier = JSON.parse(records.get('tag_days', tag) ?? '[]') as readonly TagCount[];
+    records.put('tag_days', tag, JSON.stringify([...earlier, last]));
+  }
+  const more = last?.day === day && { ...last, characters: last.characters + characters, requests: last.requests + 1 };
+  records.put('tag_counts', tag, JSON.stringify(more || first));
 }
 
 /** Records a change of the team that was ordered by somebody, or long before. */
@@ -333,15 +338,12 @@ export class Account {
   #dictionary({ glossaryId, sourceLang, targetLang, byBase }: GlossaryReference): { readonly dictionaryId: string } | Placed {
     const pairs = this.records.get('pairs', glossaryId);
     if (pairs === undefined) return { kind: 'glossary_missing' };
-    const all = pairs
-      .split(' ')
-      .filter((text) => text.includes('|'))
-      .map((text) => text.split(/[|:]/) as [string, string, string]);
+    const all = JSON.parse(pairs) as readonly Pick<DictionaryRecord, 'sourceLang' | 'targetLang' | 'dictionaryId'>[];
     const base = (lang: string): string => lang.split('-')[0]!;
     const found =
-      all.find(([source, target]) => source === sourceLang && target === targetLang) ??
-      all.find(([source, target]) => byBase === true && base(source) === base(sourceLang) && base(target) === base(targetLang));
-    return found === undefined ? { kind: 'glossary_mismatch' } : { dictionaryId: found[2] };
+      all.find((pair) => pair.sourceLang === sourceLang && pair.targetLang === targetLang) ??
+      all.find((pair) => byBase === true && base(pair.sourceLang) === base(sourceLang) && base(pair.targetLang) === base(targetLang));
+    return found === undefined ? { kind: 'glossary_mismatch' } : { dictionaryId: found.dictionaryId };
   }
 
   #reserve(

@@ -125,10 +125,10 @@ local function dictionary_of(team_key, glossary)
   end
   for _, by_base in ipairs({ false, glossary.byBase }) do
     local form = by_base and '^[^-]+' or '.*'
-    for source, target, dictionary in string.gmatch(pairs_text, '([^| ]+)|([^: ]+):([^ ]+)') do
-      if string.match(source, form) == string.match(glossary.source, form)
-        and string.match(target, form) == string.match(glossary.target, form) then
-        return dictionary
+    for _, pair in ipairs(decode(pairs_text)) do
+      if string.match(pair.sourceLang, form) == string.match(glossary.source, form)
+        and string.match(pair.targetLang, form) == string.match(glossary.target, form) then
+        return pair.dictionaryId
       end
     end
   end

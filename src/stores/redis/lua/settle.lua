@@ -3,7 +3,7 @@
 
 -- Adds a charge to what is counted for its day, period and key: `DAY PERIOD KEY characters`, and so on.
 local function count_day(team_key, held, characters, micro, moment)
-  local days, name = team_key .. ':days', format('%s %d %s ', moment.day, held.period, held.keyId)
+  local days, name = team_key .. ':days', format('%d %d %s ', moment.day, held.period, held.keyId)
   call('HINCRBY', days, name .. 'requests', '1')
   if characters > 0 then
     local text = format('%d', characters)
@@ -17,8 +17,8 @@ local function count_day(team_key, held, characters, micro, moment)
   end
 end
 
--- The same for its tag: today in `tag_counts`, as `DAY CHARACTERS REQUESTS`; days before are appended to `tag_days`. Beyond the tags that a
--- team may have, `*` stands for all further ones.
+-- The same for its tag: today in `tag_counts`; days before are appended to the list in `tag_days`. Beyond the tags that a team may have, `*`
+-- stands for all further ones.
 local function count_tag(team_key, tag, characters, moment)
   local counts, name = team_key .. ':tag_counts', tag.name
   local text = call('HGET', counts, name)
@@ -29,14 +29,16 @@ local function count_tag(team_key, tag, characters, moment)
       name, text = '*', further
     end
   end
-  local day, had, requests = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-  if day and day ~= moment.day then
+  local today = text and cjson.decode(text)
+  if today and today.day ~= moment.day then
     local days = team_key .. ':tag_days'
     local earlier = call('HGET', days, name)
-    call('HSET', days, name, (earlier and earlier .. ' ' or '') .. day .. ':' .. had .. ':' .. requests)
-    had, requests = 0, 0
+    call('HSET', days, name, (earlier and string.sub(earlier, 1, -2) .. ',' or '[') .. text .. ']')
+    today = nil
   end
-  call('HSET', counts, name, format('%s %d %d', moment.day, (had or 0) + characters, (requests or 0) + 1))
+  today = today or { characters = 0, requests = 0 }
+  local form = '{"day":%d,"characters":%d,"requests":%d}'
+  call('HSET', counts, name, format(form, moment.day, today.characters + characters, today.requests + 1))
 end
 
 -- What is not charged comes back to the windows in which it was counted.
