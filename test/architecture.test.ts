@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   domain: ['core'],
   ports: ['core', 'domain'],
-  // The rules of metering, pure: what is kept and what time it is are arguments.
+  // The rules of metering, pure: what is stored and what time it is are arguments.
   ledger: ['domain', 'ports'],
   steps: ['core', 'domain', 'ports'],
   endpoints: ['core', 'domain', 'ports'],

@@ -43,15 +43,15 @@ function quoted(text: string): string[] {
 }
 
 /** Short names are relative to a folder that the same line named before. */
-function placesOf(line: string, folder: string): { readonly name: string; readonly places: readonly string[] }[] {
+function namedFiles(line: string, folder: string): { readonly name: string; readonly files: readonly string[] }[] {
   const bases = ['.', folder, dirname(folder)];
   return quoted(line)
     .filter((word) => PATH.test(word))
     .map((name) => {
-      const places = bases.flatMap((base) => [join(base, name), join(base, `${name}.test.ts`)]);
-      const found = places.find((place) => existsSync(join(root, place)));
+      const files = bases.flatMap((base) => [join(base, name), join(base, `${name}.test.ts`)]);
+      const found = files.find((place) => existsSync(join(root, place)));
       if (found !== undefined) bases.push(name.endsWith('/') ? found : dirname(found));
-      return { name, places: found === undefined ? [] : [found] };
+      return { name, files: found === undefined ? [] : [found] };
     });
 }
 
@@ -88,9 +88,9 @@ describe.each([...READMES, ...SEARCHED, ...MANUAL_PAGES, ...REPOSITORY])('%s', (
   const lines = text.replaceAll(/^```[\s\S]*?^```$/gm, '').split('\n');
 
   test('every file and folder that it names exists', () => {
-    const named = lines.flatMap((line) => placesOf(line, dirname(readme)));
+    const named = lines.flatMap((line) => namedFiles(line, dirname(readme)));
     if (READMES.includes(readme)) expect(named.length).toBeGreaterThan(0);
-    const gone = named.filter(({ name, places }) => places.length === 0 && !isElsewhere(name));
+    const gone = named.filter(({ name, files }) => files.length === 0 && !isElsewhere(name));
     expect(gone.map(({ name }) => name)).toEqual([]);
     expect(deadLinks(readme)).toEqual([]);
   });

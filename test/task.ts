@@ -42,7 +42,7 @@ export const TASKS = {
   fuzz: { what: 'fuzzes both listeners for a given time', file: 'test/evidence/input/fuzz-run.ts' },
   documents: {
     what: 'documents over two gateways that are killed: nothing lost, nothing charged wrongly',
-    file: 'test/evidence/documents/books-run.ts',
+    file: 'test/evidence/documents/reconciliation-run.ts',
   },
   soak: { what: 'one long run with mixed requests', file: 'test/evidence/load/soak.ts' },
   bench: { what: 'the gateway beside its peers', file: 'bench/main.ts' },

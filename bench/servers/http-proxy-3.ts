@@ -1,4 +1,4 @@
-// http-proxy-3 as its users run it: node:http in front, an agent with kept connections to the engine.
+// http-proxy-3 as its users run it: node:http in front, an agent that keeps connections to the engine.
 import { Agent, createServer } from 'node:http';
 import { createProxyServer } from 'http-proxy-3';
 import { numberArgument } from './common.ts';

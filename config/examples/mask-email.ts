@@ -23,8 +23,8 @@ export default definePlugin({
         after(translations) {
           // If the engine dropped, doubled or changed an address, the translation is unusable.
           const complete = translations.every((one, i) => {
-            const kept = [...one.text.matchAll(MASKED)].map((match) => Number(match[1])).toSorted((a, b) => a - b);
-            return kept.length === addresses[i]!.length && kept.every((number, place) => number === place);
+            const numbers = [...one.text.matchAll(MASKED)].map((match) => Number(match[1])).toSorted((a, b) => a - b);
+            return numbers.length === addresses[i]!.length && numbers.every((number, place) => number === place);
           });
           if (!complete) return LOST;
           return translations.map((one, i) => ({

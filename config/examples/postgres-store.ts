@@ -82,7 +82,7 @@ create table teams (
   period json not null,
   -- The requests within the last second.
   slots bytea not null default '', newest_ms bigint not null default 0,
-  -- The balance before the first period that is kept.
+  -- The balance before the first period that is stored.
   opening_micro bigint not null default 0);
 create table periods (
   team_id text references teams on delete cascade, number int, ended json not null, primary key (team_id, number));
@@ -511,7 +511,7 @@ async function putTeam(db: Rows, { teamId, name, reference, plan, limits, balanc
   ]);
 }
 
-/** What is kept has no names: periods, days, and the keys that they name. */
+/** What stays has no names: periods, days, and the keys that they name. */
 async function deleteTeam(db: Rows, teamId: string, keepUsage: boolean, nowMs: number, by?: Audited): Promise<boolean> {
   const open = await opened(db, teamId, nowMs);
   const [known] = await db<{ plan: string }>('select plan from teams where team_id = $1', [teamId]);
@@ -912,7 +912,7 @@ async function putAccount(db: Rows, account: WholeAccount): Promise<void> {
   for (const record of account.records) await put(db, teamId, record);
 }
 
-/** `untilMs` is kept in `until_ms`. */
+/** `untilMs` is stored in `until_ms`. */
 function columnOf(member: string): string {
   return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

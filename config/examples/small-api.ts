@@ -104,8 +104,8 @@ function stepsOf(services: GatewayServices, order: Slot<TranslationOrder>, attem
       name: 'small-translate',
       headers: ['traceparent'],
       async run(x) {
-        const told = await services.translate(x, x.need(order));
-        return told.kind === 'translated' ? json(JSON.stringify({ translatedText: told.translations[0]!.text })) : told;
+        const outcome = await services.translate(x, x.need(order));
+        return outcome.kind === 'translated' ? json(JSON.stringify({ translatedText: outcome.translations[0]!.text })) : outcome;
       },
     },
     {

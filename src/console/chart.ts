@@ -1,5 +1,5 @@
 // Charts as SVG that the server draws: a path for each series, gridlines at round values, and above
-// them spans whose figures the pointer shows. Places along a chart are in steps, one for each value.
+// them spans whose figures the pointer shows. Positions along a chart are in steps, one for each value.
 import { html } from '../docs/html.ts';
 import type { Html } from '../docs/html.ts';
 

@@ -128,8 +128,8 @@ export function answerOf(answer: ConsoleAnswer, around: Surroundings): OpsAnswer
     }
     case 'file': {
       const { contentType, body, keeps } = answer;
-      const kept = keeps && { 'Cache-Control': 'private, max-age=31536000, immutable' };
-      return { status: 200, contentType, body, headers: { ...guards, ...kept } };
+      const caching = keeps && { 'Cache-Control': 'private, max-age=31536000, immutable' };
+      return { status: 200, contentType, body, headers: { ...guards, ...caching } };
     }
     case 'download': {
       const { contentType, disposition, pieces } = answer;

@@ -88,7 +88,7 @@ export function openProxyUpstream({ keepAlive }: { readonly keepAlive: boolean }
         const onAnswer = (hasOurId: boolean): void => {
           target.repeatsIds = hasOurId && target.repeatsIds !== false;
         };
-        // On a connection that is used again, a late or second answer, or one to the rest of a body that the server has not read, would
+        // On a connection that is used again, an overdue or second answer, or one to the rest of a body that the server has not read, would
         // be another caller's, if ids did not show whose it is.
         const isShared = keepAlive && request.route.check_ids && target.repeatsIds === true;
         const agent = (isShared ? shared : single)[target.url.protocol as keyof typeof single];

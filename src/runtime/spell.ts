@@ -1,11 +1,11 @@
-// A state that comes and goes, such as a store that does not answer: it is told once that it has
+// A state that comes and goes, such as a store that does not answer: it is reported once that it has
 // begun, and once that it has ended.
 
 interface SpellOptions<Detail> {
   readonly begins: (detail: Detail) => void;
-  /** With the last detail, and how long ago the beginning was told. */
+  /** With the last detail, and how long ago the beginning was reported. */
   readonly ends?: (last: Detail, lastedMs: number) => void;
-  /** Damps flapping: after a shorter state, the next is told once it has lasted so long. */
+  /** Damps flapping: after a shorter state, the next is reported once it has lasted so long. */
   readonly heldMs?: number;
   /** A monotonic clock; needed for durations only. */
   readonly now?: () => number;
@@ -17,9 +17,9 @@ export class Spell<Detail> {
   #sinceMs = -Infinity;
   /** Whether the previous state lasted long enough. */
   #follows = true;
-  /** The last detail, once the beginning was told. */
-  #told: Detail | undefined = undefined;
-  #toldAtMs = 0;
+  /** The last detail, once the beginning was reported. */
+  #reported: Detail | undefined = undefined;
+  #reportedAtMs = 0;
 
   constructor(options: SpellOptions<Detail>) {
     this.#options = options;
@@ -34,13 +34,13 @@ export class Spell<Detail> {
       this.#sinceMs = nowMs;
       this.#lasts = !this.#lasts;
     }
-    const told = this.#told;
-    const isTold = this.#lasts === (told !== undefined);
-    if (!isTold && !this.#follows && nowMs - this.#sinceMs < heldMs) return;
-    this.#told = detail;
-    if (isTold) return;
+    const answer = this.#reported;
+    const isReported = this.#lasts === (answer !== undefined);
+    if (!isReported && !this.#follows && nowMs - this.#sinceMs < heldMs) return;
+    this.#reported = detail;
+    if (isReported) return;
     if (detail !== undefined) begins(detail);
-    else ends?.(told!, nowMs - this.#toldAtMs);
-    this.#toldAtMs = nowMs;
+    else ends?.(answer!, nowMs - this.#reportedAtMs);
+    this.#reportedAtMs = nowMs;
   }
 }

@@ -1,4 +1,4 @@
-// What `npm run task -- test:bare …` is told.
+// What `npm run task -- test:bare …` is given.
 import { parseArgs } from 'node:util';
 import { RELEASES } from './root-file-system.ts';
 import type { Debian } from './root-file-system.ts';

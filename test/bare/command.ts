@@ -11,7 +11,7 @@ interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Programs that it starts in its turn. */
   readonly uses?: readonly Startable[];
-  /** What is shown of its output as it comes; everything is kept all the same. */
+  /** What is shown of its output as it comes; everything is recorded all the same. */
   readonly show?: (text: string) => void;
 }
 

@@ -22,9 +22,9 @@ const LIMIT_MS = 50 * 60_000;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  let wanted: BareArguments;
+  let asked: BareArguments;
   try {
-    wanted = readBareArguments(process.argv.slice(2));
+    asked = readBareArguments(process.argv.slice(2));
   } catch (error) {
     process.stderr.write(`test:bare: ${(error as Error).message}\nusage: ${USAGE}\n`);
     return 2;
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   const steps = new StepCounts();
   const settings = await machineSettings();
   await sayWhatIsTried();
-  for (const debian of wanted.debians) if (stopped === undefined) await tryOn(debian, settings, wanted, steps, () => stopped);
+  for (const debian of asked.debians) if (stopped === undefined) await tryOn(debian, settings, asked, steps, () => stopped);
   clearTimeout(limit);
   if (stopped !== undefined) say(`test:bare: ${stopped}`);
   const status = steps.close();
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
 async function tryOn(
   debian: Debian,
   settings: MachineSettings,
-  wanted: BareArguments,
+  asked: BareArguments,
   steps: StepCounts,
   stopped: () => string | undefined,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function tryOn(
     });
     if (machine === undefined) return;
     const made = machine;
-    for (const index of wanted.nodes.keys()) await tryNode(made, index, wanted, step);
+    for (const index of asked.nodes.keys()) await tryNode(made, index, asked, step);
   } finally {
     machine?.remove();
   }

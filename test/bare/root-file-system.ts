@@ -17,7 +17,7 @@ export type Debian = keyof typeof RELEASES;
 const LIMIT_MS = 600_000;
 const PREFIX = 'lingate-root-';
 
-/** Kept between runs, outside the project: root file systems of the day, Debian's and npm's packages (both are checked by their digests). */
+/** Reused by later runs, outside the project: root file systems of the day, Debian's and npm's packages (both are checked by their digests). */
 export function cacheFolder(name: string): string {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lingate-bare', name);
   mkdirSync(folder, { recursive: true });

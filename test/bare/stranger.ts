@@ -51,9 +51,9 @@ export async function pasteCurlLine(demo: Running, limitMs: number): Promise<voi
 
 /** `lingate --version` names the machine's Node where that is one of those that we run on, and says which HTTP library there is. */
 export async function saysItsNode(machine: BareMachine, node: NodeName): Promise<void> {
-  const told = expectPassed('--version', await machine.run('npm run -s lingate -- --version', { limitMs: ANSWER_MS }));
-  const lines = told.trim().split('\n');
-  if (node !== 'own' && !lines.some((line) => line.startsWith(`Node ${node}.`))) throw new Error(`npm scripts run on another:\n${told}`);
+  const reply = expectPassed('--version', await machine.run('npm run -s lingate -- --version', { limitMs: ANSWER_MS }));
+  const lines = reply.trim().split('\n');
+  if (node !== 'own' && !lines.some((line) => line.startsWith(`Node ${node}.`))) throw new Error(`npm scripts run on another:\n${reply}`);
   say(`  ${lines.join(', ')}`);
 }
 

@@ -16,7 +16,9 @@ export default defineConfig({
     isolate: false,
     // Small files that mostly wait: they would start last, and for half a minute nothing else would run.
     sequence: {
-      sequencer: longFilesFirst(['documents/books', 'faults/events', 'drain/hung-workers'].map((file) => `evidence/${file}.test.ts`)),
+      sequencer: longFilesFirst(
+        ['documents/reconciliation', 'faults/events', 'drain/hung-workers'].map((file) => `evidence/${file}.test.ts`),
+      ),
     },
     include: ['test/evidence/**/*.test.ts'],
     // A step of its own: `npm run task -- test:power`.

@@ -49,14 +49,14 @@ afterAll(async () => {
 async function playAll(port: number, listener: Listener): Promise<Map<string, Result>> {
   const all = new Map<string, Result>();
   const one = async (index: number): Promise<void> => void all.set(CASES[index]!.name, await playOne(port, listener, index));
-  const late = (index: number): boolean => expectedOn(listener, CASES[index]!).outcome.startsWith('late');
+  const delayed = (index: number): boolean => expectedOn(listener, CASES[index]!).outcome.startsWith('timer');
   const indices = [...CASES.keys()];
-  const quick = indices.filter((index) => !late(index));
+  const quick = indices.filter((index) => !delayed(index));
   const worker = async (): Promise<void> => {
     for (let index = quick.shift(); index !== undefined; index = quick.shift()) await one(index);
   };
   // They only wait, for up to eleven seconds: all at once, and beside the others.
-  const waiting = indices.filter(late).map(one);
+  const waiting = indices.filter(delayed).map(one);
   await Promise.all([...waiting, ...Array.from({ length: AT_ONCE }, worker)]);
   return all;
 }

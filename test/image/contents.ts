@@ -44,11 +44,11 @@ export function changeable(root: string): string[] {
 
 /** Files that hold settings of the machine that built it. */
 export function settingsOfTheBuilder(root: string): string[] {
-  const places = ['usr/local/etc', 'usr/etc', 'etc/ssl/certs', 'usr/local/share/ca-certificates'].filter((path) =>
+  const positions = ['usr/local/etc', 'usr/etc', 'etc/ssl/certs', 'usr/local/share/ca-certificates'].filter((path) =>
     existsSync(join(root, path)),
   );
   const npmrc = ['etc/npmrc', 'root/.npmrc', '.npmrc', 'app/.npmrc', 'usr/local/lib/node_modules/npm/npmrc'];
-  return [...places.flatMap((path) => filesIn(root, path)), ...npmrc].filter((path) => existsSync(join(root, path)));
+  return [...positions.flatMap((path) => filesIn(root, path)), ...npmrc].filter((path) => existsSync(join(root, path)));
 }
 
 /** The name of the one that this platform and the image's Node load: 137 is the ABI of Node 24. */

@@ -119,9 +119,9 @@ async function expectUser(container: Container): Promise<void> {
   const uid = (await execInside(container, ['id', '-u'])).trim();
   if (uid !== user || uid === '0') throw new Error(`runs as ${uid}`);
   const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
-  const told = (await runContainer(container, ['--version'])).trim();
-  if (!told.includes(version) || !told.includes('Node 24.')) throw new Error(`--version says: ${told}`);
-  say(`  user ${uid}; ${told.replaceAll('\n', ', ')}`);
+  const reply = (await runContainer(container, ['--version'])).trim();
+  if (!reply.includes(version) || !reply.includes('Node 24.')) throw new Error(`--version says: ${reply}`);
+  say(`  user ${uid}; ${reply.replaceAll('\n', ', ')}`);
 }
 
 async function tryDemo(container: Container): Promise<void> {

@@ -213,9 +213,9 @@ onOneGateway({ config: CONFIG }, (setting) => {
       ['POST', `/teams/${id}/keys`, { mode: 'live', ...members }],
       ['PATCH', `/keys/${String(made['key_id'])}`, members],
     ] as const) {
-      const told = expectProblem(await call(method, path, { body }), 'validation_error');
-      expect(told.startsWith(detail)).toBe(true);
-      expect(told).not.toContain('\n');
+      const answer = expectProblem(await call(method, path, { body }), 'validation_error');
+      expect(answer.startsWith(detail)).toBe(true);
+      expect(answer).not.toContain('\n');
     }
     expectProblem(await call('PATCH', `/keys/${String(made['key_id'])}`, { body: { mode: 'test' } }), 'validation_error');
     const { keys } = (await answered('listKeys', call('GET', `/teams/${id}/keys`))) as { keys: Json[] };
@@ -229,8 +229,8 @@ onOneGateway({ config: CONFIG }, (setting) => {
     const keyId = String(made['key_id']);
     expect(made).toMatchObject({ characters: 100 });
     expect(made).not.toHaveProperty('requests_per_second');
-    const told = async () => (await askPublic(setting, { path: '/v1/usage', key: String(made['key']) })).status;
-    expect(await told()).toBe(401);
+    const answer = async () => (await askPublic(setting, { path: '/v1/usage', key: String(made['key']) })).status;
+    expect(await answer()).toBe(401);
     const patch = (members: object, headers = {}) => answered('updateKey', call('PATCH', `/keys/${keyId}`, { body: members, headers }));
     const before = auditLines().length;
     expect(await patch({ disabled: false, allowed_addresses: ['10.0.0.0/8'] })).toMatchObject({
@@ -239,17 +239,17 @@ onOneGateway({ config: CONFIG }, (setting) => {
       characters: 100,
       allowed_addresses: ['10.0.0.0/8'],
     });
-    expect(await told()).toBe(401);
+    expect(await answer()).toBe(401);
     const once = { 'idempotency-key': `free-${keyId}` };
     const freed = await patch({ allowed_addresses: null, characters: null, label: 'b' }, once);
     expect(Object.keys(freed)).toEqual(['team_id', 'key_id', 'display', 'label', 'mode', 'status', 'created_at', 'last_used_at']);
-    expect(await told()).toBe(200);
+    expect(await answer()).toBe(200);
     await patch({ disabled: true });
-    expect(await told()).toBe(401);
+    expect(await answer()).toBe(401);
     // The first answer, and nothing is done again.
     expect(await patch({ allowed_addresses: null, characters: null, label: 'b' }, once)).toEqual(freed);
     expectProblem(await call('PATCH', `/keys/${keyId}`, { body: { disabled: false }, headers: once }), 'validation_error');
-    expect(await told()).toBe(401);
+    expect(await answer()).toBe(401);
     await patch({ disabled: true, expires_at: null });
     expect(auditLines().slice(before)).toHaveLength(4);
     const { entries } = (await answered('listAudit', call('GET', `/audit?team=${id}`))) as { entries: Json[] };

@@ -39,13 +39,13 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
       const name = `Twice ${randomBytes(4).toString('hex')}`;
       const fields = { ...hiddenFields((await operator.get('/console/teams/new')).body, '/console/teams'), name, plan: 'pro' };
       const answers = await Promise.all([1, 2, 3].map(() => operator.post('/console/teams', fields)));
-      const places = answers.map((answer) => answer.header('location')!.split('?')[0]);
-      expect(new Set(places).size).toBe(1);
+      const positions = answers.map((answer) => answer.header('location')!.split('?')[0]);
+      expect(new Set(positions).size).toBe(1);
       const found = answered(await setting.gateway.store.teams.pageTeams({ after: undefined, limit: 10, search: name }));
-      expect(found.map(({ teamId }) => `/console/teams/${teamId}`)).toEqual([places[0]]);
-      const told = await Promise.all(answers.map(async (answer) => (await seen(operator, answer)).body));
-      expect(told.every((body) => body.includes('has been created'))).toBe(true);
-      expect(told.filter((body) => body.includes('sent more than once'))).toHaveLength(2);
+      expect(found.map(({ teamId }) => `/console/teams/${teamId}`)).toEqual([positions[0]]);
+      const reply = await Promise.all(answers.map(async (answer) => (await seen(operator, answer)).body));
+      expect(reply.every((body) => body.includes('has been created'))).toBe(true);
+      expect(reply.filter((body) => body.includes('sent more than once'))).toHaveLength(2);
     });
 
     test('a form creates one key, and shows it in each of its answers, once', async () => {
@@ -124,7 +124,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     allowed_addresses: '203.0.113.7\r\n\r\n 2001:db8::/32',
     scopes: ' usage:read\r\nforward:voices\r\n',
   };
-  const AS_KEPT = {
+  const AS_STORED = {
     expiresAtMs: Date.UTC(2099, 0, 31, 17),
     requestsPerSecond: 5,
     characters: 100_000,
@@ -142,7 +142,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
       const page = `${team}/keys/${keyId}`;
       expect((await operator.get(team)).body).toContain(`href="${page}"`);
       const shown = (await seen(operator, await operator.submit(page, page, { label: 'fair', ...LIMITS }))).body;
-      expect(await recordOf(team, keyId)).toMatchObject({ label: 'fair', limits: AS_KEPT });
+      expect(await recordOf(team, keyId)).toMatchObject({ label: 'fair', limits: AS_STORED });
       for (const text of [
         'is saved',
         'value="2099-01-31T17:00:00Z"',
@@ -227,14 +227,14 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
         true,
       ]);
       const old = await makeKey(operator, team, LIMITS);
-      expect(await recordOf(team, old)).toMatchObject({ limits: AS_KEPT });
+      expect(await recordOf(team, old)).toMatchObject({ limits: AS_STORED });
       const rotate = `${team}/keys/${old}/rotate`;
       const { body } = await operator.get(rotate);
       for (const text of ['value="2099-01-31T17:00:00Z"', 'value="5"', 'value="100000"', '203.0.113.7/32\n2001:db8::/32'])
         expect(body).toContain(text);
       const rotated = await operator.submit(rotate, rotate, { label: 'new', ...LIMITS, characters: '7' });
       const next = new URL(rotated.header('location')!, 'http://x').searchParams.get('to')!;
-      expect(await recordOf(team, next)).toMatchObject({ label: 'new', limits: { ...AS_KEPT, characters: 7 } });
+      expect(await recordOf(team, next)).toMatchObject({ label: 'new', limits: { ...AS_STORED, characters: 7 } });
     });
   });
 

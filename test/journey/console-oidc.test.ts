@@ -134,7 +134,7 @@ describe('two gateways on one store', () => {
 
   test('signing out ends the session here, leads to the provider’s page, and is in the audit', async () => {
     const { browser } = await person({});
-    const kept = browser.cookies.get('lingate_console')!;
+    const retained = browser.cookies.get('lingate_console')!;
     const answer = await browser.signOut();
     const [, written] = /content="0; url=([^"]+)"/.exec(answer.body)!;
     const url = new URL(written!.replaceAll('&amp;', '&'));
@@ -142,7 +142,7 @@ describe('two gateways on one store', () => {
     expect(url.searchParams.get('post_logout_redirect_uri')).toBe(`${CONSOLE_URL}/console/sign-in`);
     expect(url.searchParams.get('id_token_hint')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(browser.cookies.size).toBe(0);
-    browser.cookies.set('lingate_console', kept);
+    browser.cookies.set('lingate_console', retained);
     expect((await browser.get('/console/teams')).header('location')).toBe('/console/sign-in');
     expect((await audited())[0]).toMatchObject({ actor: 'console:ada@example.com@127.0.0.1', action: 'sign_out', after: { via: 'oidc' } });
   });

@@ -1,4 +1,4 @@
-// `markup: free`: with tag_handling, what stands outside of tags is charged, held and told; all of it counts for the length.
+// `markup: free`: with tag_handling, what stands outside of tags is charged, held and reported; all of it counts for the length.
 import { DeepLClient, QuotaExceededError } from 'deepl-node';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ask, onOneGateway, oneTeam } from '../support/every-gateway.ts';

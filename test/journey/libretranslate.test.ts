@@ -271,8 +271,8 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
     test('is recognized by text without q, and answered in its own shape', async () => {
       const own = await setting.gateway.team();
       const body = { text: 'Hello', source_lang: 'auto', target_lang: 'EN' };
-      const told = answered(await deepLX(body, own.key)) as { id: number };
-      expect(told).toEqual({
+      const reply = answered(await deepLX(body, own.key)) as { id: number };
+      expect(reply).toEqual({
         code: 200,
         id: expect.any(Number) as number,
         data: '[EN-GB] Hello',
@@ -281,7 +281,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/libretranslate' }]
         target_lang: 'EN-GB',
         method: 'Free',
       });
-      expect(Number.isSafeInteger(told.id)).toBe(true);
+      expect(Number.isSafeInteger(reply.id)).toBe(true);
       expect(answered(await translate({ text: 'other' }))).toEqual({ translatedText: '[DE] Hello' });
       await expect.poll(() => setting.gateway.charged(own)).toBe(5);
     });

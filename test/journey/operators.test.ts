@@ -108,8 +108,8 @@ onOneGateway({ config: { admin: { token: TOKEN, tokens: TOKENS }, plans: PLANS }
     const key = await answered('createKey', call('POST', `/teams/${teamId}/keys`, { body: { mode: 'live', label: 'backend' } }));
     await cli('key', 'revoke', String(key['key_id']));
     const entries = await auditOf(teamId);
-    const told = entries.map(({ actor, action, before, after }) => [String(actor).replace(/@.*/, ''), action, before, after]);
-    expect(told).toEqual([
+    const reply = entries.map(({ actor, action, before, after }) => [String(actor).replace(/@.*/, ''), action, before, after]);
+    expect(reply).toEqual([
       [expect.stringMatching(/^cli:./), 'revokeKey', { status: 'active' }, { status: 'revoked' }],
       ['admin:admin', 'createKey', {}, { display: key['display'], label: 'backend', mode: 'live', status: 'active' }],
       ['admin:ops', 'updateTeam', { balance_minor: 850 }, { balance_minor: 800, reason: 'again' }],

@@ -146,7 +146,7 @@ describe('an engine that reports its pairs, behind two workers', () => {
   const workers = 2;
   let site: Site;
   /** What it reports; if undefined, nothing: its pairs stay unknown. */
-  let told: string | undefined;
+  let answer: string | undefined;
   const config = (more: object = {}): object => ({
     engine: { protocol: 'libretranslate', urls: [site.engine.url], timeout_ms: 20_000, ...more },
   });
@@ -155,7 +155,7 @@ describe('an engine that reports its pairs, behind two workers', () => {
     site = await openSite();
     site.engine.always((asked, response) => {
       if (asked.path !== '/languages') response.end('{"translatedText":"Hola","detectedLanguage":{"language":"en"}}');
-      else if (told !== undefined) response.end(told);
+      else if (answer !== undefined) response.end(answer);
     });
   });
   afterAll(() => site.close());
@@ -173,7 +173,7 @@ describe('an engine that reports its pairs, behind two workers', () => {
   }
 
   test('delays neither start nor requests, is queried again on SIGHUP, and its last valid report is kept if it returns nonsense', async () => {
-    told = undefined;
+    answer = undefined;
     await site.configure(config() as Record<string, unknown>);
     const gateway = await site.serve('--workers', String(workers));
     const { port } = gateway;
@@ -185,9 +185,9 @@ describe('an engine that reports its pairs, behind two workers', () => {
     // Its pairs are unknown: everything is allowed.
     expect((await translate(port, site.team.key, { target: 'JA' })).status).toBe(200);
     expect((await targetsOf(port))[0]!.split(' ')).toHaveLength(38);
-    told = tells(['en', 'es'], ['es', 'en']);
+    answer = tells(['en', 'es'], ['es', 'en']);
     const other = await startScriptedEngine();
-    other.always((asked, response) => response.end(asked.path === '/languages' ? told : '{"translatedText":"Hola"}'));
+    other.always((asked, response) => response.end(asked.path === '/languages' ? answer : '{"translatedText":"Hola"}'));
     await site.configure(config({ urls: [other.url] }) as Record<string, unknown>);
     await hangup();
     await expect.poll(() => targetsOf(port)).toEqual(['EN-GB EN-US ES']);
@@ -197,13 +197,13 @@ describe('an engine that reports its pairs, behind two workers', () => {
     expect((await translate(port, site.team.key, { target: 'JA' })).json()).toMatchObject({ code: 'validation_error' });
     const asked = (): number => other.requests.filter(({ path }) => path === '/languages').length;
     expect(asked()).toBe(workers);
-    told = '[{"code":"en"}]';
+    answer = '[{"code":"en"}]';
     await hangup();
     // On a slow machine they are queried again meanwhile.
-    const kept = (): number => logged(gateway, 'an engine replica did not report its pairs: the known ones stay in use').length;
-    await expect.poll(kept).toBeGreaterThanOrEqual(workers);
+    const retained = (): number => logged(gateway, 'an engine replica did not report its pairs: the known ones stay in use').length;
+    await expect.poll(retained).toBeGreaterThanOrEqual(workers);
     expect(await targetsOf(port)).toEqual(['EN-GB EN-US ES']);
-    told = tells(['en', 'fr']);
+    answer = tells(['en', 'fr']);
     await hangup();
     await expect.poll(() => targetsOf(port)).toEqual(['FR']);
     // The configuration can list them instead.

@@ -37,9 +37,9 @@ onEveryGateway({ config: { limits: { rate_limit_headers: true } } }, (setting) =
     ];
     const seen: unknown[] = [];
     let location = '';
-    for (const [expected, wanted] of asks) {
-      const response = await ask(setting, { ...wanted, key: team.key });
-      expect([wanted, response.status]).toEqual([wanted, expected]);
+    for (const [expected, desired] of asks) {
+      const response = await ask(setting, { ...desired, key: team.key });
+      expect([desired, response.status]).toEqual([desired, expected]);
       location = response.header('location') ?? location;
       seen.push(...(fieldsOf(response) as unknown[]));
     }
@@ -75,7 +75,7 @@ onEveryGateway({ config: { limits: { rate_limit_headers: true } } }, (setting) =
       { method: 'PUT', path: '/v1/usage' },
       { path: '/health' },
     ];
-    for (const wanted of asks) expect(fieldsOf(await ask(setting, wanted))).toEqual([undefined, undefined]);
+    for (const desired of asks) expect(fieldsOf(await ask(setting, desired))).toEqual([undefined, undefined]);
   });
 });
 
@@ -85,6 +85,6 @@ function exactOrLater(seen: readonly unknown[], limit: number): boolean {
   const policies = seen.filter((_, index) => index % 2 === 0);
   return (
     policies.every((policy) => policy === standing(limit, 0)[0]) &&
-    left.every((places, index) => places >= limit - 1 - index && places < limit)
+    left.every((positions, index) => positions >= limit - 1 - index && positions < limit)
   );
 }

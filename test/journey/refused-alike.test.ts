@@ -102,8 +102,8 @@ describe('refused in the same words', () => {
     return { status, body: words, type: headers['content-type'] };
   }
 
-  const PLACES = ['several for the pair', 'several for the plan'] as const;
-  describe.each(PLACES)('%s', (setup) => {
+  const SEVERAL = ['several for the pair', 'several for the plan'] as const;
+  describe.each(SEVERAL)('%s', (setup) => {
     test.each(LACKS.map(([front, lack, change]) => [front.name, lack, front, change] as const))('%s: %s', async (_n, _l, front, change) => {
       const made = (key: string): FrontRequest => change(front.translation(key, ['Hello']));
       const expected = await answer('one engine', made);

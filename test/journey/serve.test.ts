@@ -44,26 +44,26 @@ describe('demo', () => {
       translations: [{ detected_source_language: 'EN', text: 'Hallo, Welt!' }],
       billed_characters: 13,
     });
-    const keptBefore = JSON.parse(await readFile(join(started.folder, 'data/demo.json'), 'utf8')) as {
+    const before = JSON.parse(await readFile(join(started.folder, 'data/demo.json'), 'utf8')) as {
       team_id: string;
       key: string;
       console_token: string;
     };
     expect((await stat(join(started.folder, 'data/demo.json'))).mode & 0o777).toBe(0o600);
-    expect(line).toContain(keptBefore.key);
-    expect(first.output()).toContain(`token    ${keptBefore.console_token}\n`);
-    expect(await signedIn(first, keptBefore.console_token)).toBe(303);
-    expect(await signedIn(first, `${keptBefore.console_token}x`)).toBe(401);
-    await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 13 });
+    expect(line).toContain(before.key);
+    expect(first.output()).toContain(`token    ${before.console_token}\n`);
+    expect(await signedIn(first, before.console_token)).toBe(303);
+    expect(await signedIn(first, `${before.console_token}x`)).toBe(401);
+    await expect.poll(() => usage(before.team_id)).toMatchObject({ character_count: 13 });
     expect(await first.end('SIGKILL')).toBe('SIGKILL');
 
     const second = await startGatewayProcess({ args: ['demo', ...FREE], cwd: started.folder });
-    expect((await curlOf(second)).split(' -d ')[0]).toContain(keptBefore.key);
+    expect((await curlOf(second)).split(' -d ')[0]).toContain(before.key);
     await outputOf('sh', ['-c', await curlOf(second)], { uses: ['curl'] });
-    await expect.poll(() => usage(keptBefore.team_id)).toMatchObject({ character_count: 26 });
+    await expect.poll(() => usage(before.team_id)).toMatchObject({ character_count: 26 });
 
-    expect(second.output()).toContain(`token    ${keptBefore.console_token}\n`);
-    expect(await signedIn(second, keptBefore.console_token)).toBe(303);
+    expect(second.output()).toContain(`token    ${before.console_token}\n`);
+    expect(await signedIn(second, before.console_token)).toBe(303);
 
     // A problem links to a page that the demo's own ops listener serves.
     const { type } = (await (await fetch(`${second.url}/nowhere`)).json()) as { type: string };

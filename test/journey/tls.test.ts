@@ -69,7 +69,7 @@ describe.each([
   });
 
   test('on SIGHUP renewed files apply to new connections; a mismatched pair changes nothing', async () => {
-    const kept = await RawConnection.open({ port: gateway.port, tls: true });
+    const persistent = await RawConnection.open({ port: gateway.port, tls: true });
     const hangUp = async (message: string, lines: number): Promise<void> => {
       gateway.process.kill('SIGHUP');
       await expect.poll(() => logged(gateway, message).length).toBe(lines);
@@ -77,9 +77,9 @@ describe.each([
     await makeCertificate(place.folder, 'second.test', 'IP:127.0.0.1');
     await hangUp('TLS: new connections get the renewed certificate', Number(workers));
     for (let i = 0; i < 6; i++) expect(await health(gateway.url, place)).toMatchObject({ status: 200, subject: 'second.test' });
-    kept.send(requestBytes({ path: '/health' }));
-    expect((await kept.response()).status).toBe(200);
-    kept.destroy();
+    persistent.send(requestBytes({ path: '/health' }));
+    expect((await persistent.response()).status).toBe(200);
+    persistent.destroy();
     const inUse = await readFile(join(place.folder, 'cert.pem'));
     writeFileSync(join(place.folder, 'cert.pem'), 'half of a file');
     // Decided once for all workers.

@@ -45,9 +45,9 @@ onOneGateway({}, (setting) => {
     ['a glossary without source_lang', { ...GOOD, glossary_id: ULID }, 'source_lang:'],
   ])('400 for %s, naming what is wrong', async (_what, body, detail, code = 'validation_error') => {
     const response = await translate(body);
-    const { detail: told, ...rest } = JSON.parse(response.body) as { readonly detail: string; readonly max_texts?: number };
+    const { detail: answer, ...rest } = JSON.parse(response.body) as { readonly detail: string; readonly max_texts?: number };
     expectProblem(response, code, rest.max_texts === undefined ? {} : { max_texts: 50 });
-    expect(told).toContain(detail);
+    expect(answer).toContain(detail);
   });
 
   test('unknown names are shown truncated and without control characters', async () => {

@@ -8,7 +8,7 @@ import { QUOTA_PLAN } from '../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../support/raw-http.ts';
 import type { HttpResponse } from '../support/raw-http.ts';
 
-const PLACES = 4;
+const SLOTS = 4;
 /** Many more than there are slots. */
 const MANY = 40;
 const LONG_BYTES = 200_000;
@@ -36,13 +36,13 @@ const headOf = (front: Front, key: string, bytes: number): Buffer => headWith(fr
 const CHUNKS = { 'transfer-encoding': 'chunked' };
 const chunkOf = (bytes: number): string => `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n`;
 
-onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }, (setting) => {
+onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: SLOTS } } }, (setting) => {
   const open = async (bytes: Buffer): Promise<RawConnection> => {
     const connection = await RawConnection.open({ port: setting.gateway.port });
     connection.send(bytes);
     return connection;
   };
-  const told = async (bytes: Buffer): Promise<HttpResponse> => {
+  const reply = async (bytes: Buffer): Promise<HttpResponse> => {
     const connection = await open(bytes);
     const response = await connection.response();
     connection.destroy();
@@ -65,15 +65,15 @@ onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }
         head({ 'content-length': '1000', connection: 'close' }),
         head({ 'content-length': '100000000' }),
       ];
-      let late = false;
-      const timer = setTimeout(() => (late = true), SOON_MS);
+      let delayed = false;
+      const timer = setTimeout(() => (delayed = true), SOON_MS);
       // The second time the process has it in its cache.
       for (let i = 0; i < 2; i++) {
-        const answers = await Promise.all(unfinished.map(told));
+        const answers = await Promise.all(unfinished.map(reply));
         expect(answers.map((answer) => answer.status)).toEqual(unfinished.map(() => front.statuses.unauthorized));
       }
       clearTimeout(timer);
-      expect(late).toBe(false);
+      expect(delayed).toBe(false);
     },
   );
 
@@ -123,7 +123,7 @@ onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }
     const team = await setting.gateway.team();
     expect((await request({ port: setting.gateway.port, ...front.translation(team.key, ['Hello']) })).status).toBe(200);
     answered(await setting.gateway.store.teams.revokeKey(team.keyId));
-    expect((await told(headOf(front, team.key, LONG_BYTES))).status).toBe(front.statuses.key_revoked);
+    expect((await reply(headOf(front, team.key, LONG_BYTES))).status).toBe(front.statuses.key_revoked);
     const connection = await open(Buffer.concat([headWith(front, team.key, CHUNKS), Buffer.from(chunkOf(40_000))]));
     expect((await connection.response()).status).toBe(front.statuses.key_revoked);
     connection.destroy();
@@ -134,14 +134,14 @@ onEveryGateway({ config: { plugins: FACADES, limits: { concurrency: PLACES } } }
     const asked = front.translation(team.key, ['Hello']);
     const form = /^[[{]/.test(asked.body) ? asked.body.padEnd(LONG_BYTES, ' ') : asked.body + '&'.repeat(LONG_BYTES);
     const whole = requestBytes({ ...asked, body: form });
-    expect((await told(whole)).status).toBe(200);
+    expect((await reply(whole)).status).toBe(200);
     const pieces = await RawConnection.open({ port: setting.gateway.port });
     await pieces.sendPieces([whole.subarray(0, 50_000), whole.subarray(50_000, 100_000), whole.subarray(100_000)], { gapMs: 5 });
     expect((await pieces.response()).status).toBe(200);
     pieces.destroy();
     const length = Buffer.byteLength(form);
     const chunks = Buffer.concat([headWith(front, team.key, CHUNKS), Buffer.from(`${length.toString(16)}\r\n${form}\r\n0\r\n\r\n`)]);
-    expect((await told(chunks)).status).toBe(200);
+    expect((await reply(chunks)).status).toBe(200);
     const usage = answered(await setting.gateway.store.teams.standing(team.teamId));
     expect(usage!.usedCharacters + usage!.heldCharacters).toBe(15);
   });

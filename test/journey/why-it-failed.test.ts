@@ -156,7 +156,7 @@ describe('the list', () => {
   test('is found in the console by the name, a part of it or the reference of the team, and since a time of day', async () => {
     const visitor = await ConsoleVisitor.signedIn(gateway.opsPort, TOKEN);
     await gateway.store.teams.updateTeam(other.teamId, { name: 'Harbour <Travel>', reference: 'K-20417' });
-    // Its name contains the other's, which is meant by all of it.
+    // Its name contains the other's, which all of it names.
     const south = await gateway.team();
     await gateway.store.teams.updateTeam(south.teamId, { name: 'South Harbour <Travel>' });
     const refused = await post('/v1/translate', { ...HELLO, text: ['a', ''] }, other);

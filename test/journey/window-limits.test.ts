@@ -70,13 +70,13 @@ onOneGateway({ config }, (setting) => {
     for (let i = 0; i < 2; i++) expect((await translate(team.key, 'x')).status).toBe(429);
     for (let i = 0; i < 2; i++) expect((await ask(setting, { path: '/v1/languages', key: team.key })).status).toBe(200);
     for (let i = 0; i < 2; i++) expect((await ask(setting, { path: '/v1/languages', key: team.key })).status).toBe(429);
-    const told = () =>
+    const reported = () =>
       receiver.received.filter(({ subject, type }) => subject === team.teamId && type === 'lingate.limit.reached').map(({ data }) => data);
-    await expect.poll(() => told().length).toBe(2);
-    expect(told().toSorted((one, other) => String(one['limit_of']).localeCompare(String(other['limit_of'])))).toMatchObject([
+    await expect.poll(() => reported().length).toBe(2);
+    expect(reported().toSorted((one, other) => String(one['limit_of']).localeCompare(String(other['limit_of'])))).toMatchObject([
       { code: 'rate_limited', window: 'month', limit_of: 'key:month:characters', key_id: team.keyId, required_characters: 1 },
       { code: 'rate_limited', window: 'month', limit_of: 'team:month:requests', limits: [{ per: 'month', requests: 3, used_requests: 3 }] },
     ]);
-    expect(told().find(({ limit_of: name }) => name === 'team:month:requests')).not.toHaveProperty('key_id');
+    expect(reported().find(({ limit_of: name }) => name === 'team:month:requests')).not.toHaveProperty('key_id');
   });
 });

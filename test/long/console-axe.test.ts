@@ -134,7 +134,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     };
   });
 
-  const expectSound = async (): Promise<void> => {
+  const expectAccessible = async (): Promise<void> => {
     const { tab } = operator;
     const where = await operator.path();
     if (PICTURES !== undefined) await tab.page.screenshot({ path: `${PICTURES}/${pictureName(where, look)}`, fullPage: true });
@@ -160,7 +160,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     const tags = [TAG, 'closed', 'never-seen'].map((tag) => `/console/teams/${team.teamId}/tag?tag=${tag}`);
     for (const path of [...pages(false), ...more, ...tags]) {
       expect([path, await operator.open(path)]).toEqual([path, 200]);
-      await expectSound();
+      await expectAccessible();
     }
   });
 
@@ -171,54 +171,54 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
     expect(pages(true).length).toBeLessThan(pages(false).length);
     for (const path of pages(true)) {
       expect([path, await operator.open(path)]).toEqual([path, 200]);
-      await expectSound();
+      await expectAccessible();
     }
   });
 
   test('the overview with its table open', async () => {
     await operator.open('/console');
     await operator.tab.page.click('#minutes summary');
-    await expectSound();
+    await expectAccessible();
   });
 
   test('error pages, and the sign-in', async () => {
     await operator.open('/console/teams?q=nobody-is-called-so');
-    await expectSound();
+    await expectAccessible();
     await operator.open(`/console/teams/${team.teamId}`);
     // The browser would not send such a form.
     await operator.tab.read(`document.querySelector('form[action$="/name"]').noValidate = true`);
     await operator.fill('Name', '  ');
     await operator.press('Rename');
-    await expectSound();
+    await expectAccessible();
     await operator.open(`/console/teams/${team.teamId}/delete`);
     await operator.fill('Name of the team', 'Another');
     await operator.press('Delete the team');
-    await expectSound();
+    await expectAccessible();
     await operator.open(`/console/teams/${team.teamId}/keys/${team.keyId}`);
     await operator.fill('Expires at', 'tomorrow');
     await operator.fill('Characters per period', 'many');
     await operator.press('Save');
     expect(await operator.text()).toContain('is not an RFC 3339 time with a time zone');
-    await expectSound();
+    await expectAccessible();
     await operator.open(`/console/teams/${team.teamId}/tags`);
     await operator.fill('Tag', 'two words');
     await operator.press('Show');
     expect(await operator.text()).toContain('A tag must be 1 to 100 printable ASCII characters without spaces, and no API key.');
-    await expectSound();
+    await expectAccessible();
     await operator.open(`/console/teams/${team.teamId}/tag?tag=${TAG}`);
     await operator.fill('Characters per period', 'many');
     await operator.fill('Requests per second', 'many');
     await operator.press('Save');
-    await expectSound();
+    await expectAccessible();
     await operator.open(`/console/teams/${prepaid.teamId}`);
     await operator.fill('Amount in EUR', '-1');
     await operator.press('Change the credit');
-    await expectSound();
+    await expectAccessible();
     await operator.press('Sign out');
-    await expectSound();
+    await expectAccessible();
     await operator.fill('Token', 'not the token of the configuration at all');
     await operator.press('Sign in');
-    await expectSound();
+    await expectAccessible();
     // The browser itself logs such statuses.
     expect(operator.tab.complaints.every((line) => /status of 40[01] /.test(line))).toBe(true);
     operator.tab.complaints.length = 0;
@@ -226,7 +226,7 @@ describe.each(LOOKS)('in $scheme, $width pixels wide', (look) => {
 
   test('a page that does not exist', async () => {
     expect(await operator.open('/console/nowhere')).toBe(404);
-    await expectSound();
+    await expectAccessible();
     operator.tab.complaints.length = 0;
   });
 });

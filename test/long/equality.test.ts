@@ -13,7 +13,7 @@ import { openBy } from '../support/store-place.ts';
 const RUNS = wholeNumber('LINGATE_PROPERTY_RUNS') ?? draws(5);
 const STEPS_MAX = 60;
 const TIMEOUT_MS = 120_000 + RUNS * 4000;
-/** Generous: other tests may use both cores, and late answers are not tested here. */
+/** Generous: other tests may use both cores, and overdue answers are not tested here. */
 const WAIT_MS = 30_000;
 
 const KINDS = [

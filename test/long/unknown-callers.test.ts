@@ -9,7 +9,7 @@ import { startLoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import type { LoadedGateway } from '../evidence/load/loaded-gateway.ts';
 import { COSTLY_BODIES } from './isolation/costly-bodies.ts';
 
-const PLACES = 50;
+const SLOTS = 50;
 const SLOW_BODIES = 300;
 const GOOD_REQUESTS = 100;
 const FLOOD = 40;
@@ -34,7 +34,7 @@ describe.each([
   beforeAll(async () => {
     gateway = await startLoadedGateway({
       store,
-      config: { listener, plugins: FACADES, limits: { concurrency: PLACES, shed_loop_delay_ms: 0 } },
+      config: { listener, plugins: FACADES, limits: { concurrency: SLOTS, shed_loop_delay_ms: 0 } },
     });
     ({ key } = await gateway.team());
   });

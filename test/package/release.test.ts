@@ -77,7 +77,7 @@ test('the same commit gives the same bytes, and the checksums match them', { tim
     [path.replace(/^.*node_modules\//, ''), version, hexOf(integrity!)].join(' '),
   );
   const listed = bill.components.map(({ name, version, hashes }) => [name, version, hashes![0]!.content].join(' '));
-  // A package may be at several places.
+  // A package may be there several times.
   expect([...new Set(listed)].toSorted()).toEqual([...new Set(rows)].toSorted());
 });
 

@@ -10,10 +10,10 @@ export interface Checked {
 }
 
 /** Later than every clock that tests move: a check at this time finds no period that is still to come. */
-const LATE_MS = Date.UTC(2099, 0);
+const FAR_FUTURE_MS = Date.UTC(2099, 0);
 
 /** `settleMs`: how long what looks wrong may take to become right. */
-export async function checkedStore(url: string, settleMs = 0, nowMs = LATE_MS, others?: OtherStores): Promise<Checked> {
+export async function checkedStore(url: string, settleMs = 0, nowMs = FAR_FUTURE_MS, others?: OtherStores): Promise<Checked> {
   const reader = await openWhole(url, 'read', others);
   const findings: StoreFinding[] = [];
   try {

@@ -15,14 +15,14 @@ const NUMBER_MAX = 1000;
 const LANGUAGES = new Set('da de en es fr it ja ko nb nl pl pt ro ru sv zh'.split(' '));
 const UNFIT = /[\p{Cc}\u2028\u2029]/u;
 
-interface KeptDictionary {
+interface StoredDictionary {
   readonly id: string;
   readonly name: string;
   readonly sourceLang: string;
   readonly targetLang: string;
   readonly entries: ReadonlyMap<string, string>;
   readonly madeAtMs: number;
-  /** How many more requests are told that it is not ready. */
+  /** How many more requests learn that it is not ready. */
   unreadyFor: number;
 }
 
@@ -46,7 +46,7 @@ export class DeepLServer {
   readonly url: string;
   readonly key = KEY;
   /** In order of creation. */
-  readonly kept = new Map<string, KeptDictionary>();
+  readonly stored = new Map<string, StoredDictionary>();
   /** Requests by route, as `POST /v2/glossaries`. */
   readonly counts = new Map<string, number>();
   /** What a request broke; a client that keeps to the rules leaves it empty. */
@@ -65,7 +65,7 @@ export class DeepLServer {
   }
 
   get names(): readonly string[] {
-    return [...this.kept.values()].map(({ name }) => name);
+    return [...this.stored.values()].map(({ name }) => name);
   }
 
   count(route: string): number {
@@ -97,17 +97,17 @@ export class DeepLServer {
     if (headers.authorization !== AUTHORIZATION) return { status: 403, body: { message: 'Forbidden' } };
     switch (route) {
       case 'GET /v2/glossaries':
-        return { status: 200, body: { glossaries: [...this.kept.values()].map((one) => shown(one)) } };
+        return { status: 200, body: { glossaries: [...this.stored.values()].map((one) => shown(one)) } };
       case 'POST /v2/glossaries':
         return this.#create(JSON.parse(body) as Readonly<Record<string, unknown>>);
       case 'GET /v2/glossaries/{id}': {
-        const found = this.kept.get(id!);
+        const found = this.stored.get(id!);
         if (found === undefined) return NOT_FOUND;
         if (found.unreadyFor > 0) found.unreadyFor--;
         return { status: 200, body: shown(found) };
       }
       case 'DELETE /v2/glossaries/{id}':
-        return this.kept.delete(id!) ? { status: 204 } : NOT_FOUND;
+        return this.stored.delete(id!) ? { status: 204 } : NOT_FOUND;
       case 'POST /v2/translate':
         return this.#translate(JSON.parse(body) as Readonly<Record<string, unknown>>);
       default:
@@ -141,14 +141,14 @@ export class DeepLServer {
       if (found.has(from)) return this.#refuse('a term twice');
       found.set(from, into);
     }
-    if (this.kept.size >= (this.#options.numberMax ?? NUMBER_MAX)) return { status: 400, body: { message: 'Too many glossaries' } };
+    if (this.stored.size >= (this.#options.numberMax ?? NUMBER_MAX)) return { status: 400, body: { message: 'Too many glossaries' } };
     return { status: 201, body: shown(this.#add({ name, sourceLang, targetLang, entries: found })) };
   }
 
-  #add(parts: Pick<KeptDictionary, 'name' | 'sourceLang' | 'targetLang' | 'entries'>): KeptDictionary {
+  #add(parts: Pick<StoredDictionary, 'name' | 'sourceLang' | 'targetLang' | 'entries'>): StoredDictionary {
     const madeAtMs = this.#options.nowMs?.() ?? Date.now();
     const made = { ...parts, id: randomUUID(), madeAtMs, unreadyFor: this.#options.unreadyFor?.() ?? 0 };
-    this.kept.set(made.id, made);
+    this.stored.set(made.id, made);
     return made;
   }
 
@@ -157,7 +157,7 @@ export class DeepLServer {
     const texts = text as readonly string[];
     if (id === undefined) return { status: 200, body: { translations: texts.map((one) => ({ text: `[${String(target)}] ${one}` })) } };
     if (typeof source !== 'string') return this.#refuse('glossary_id without source_lang');
-    const found = typeof id === 'string' ? this.kept.get(id) : undefined;
+    const found = typeof id === 'string' ? this.stored.get(id) : undefined;
     if (found === undefined) return { status: 404, body: { message: 'Glossary not found' } };
     if (found.unreadyFor > 0) return this.#refuse('a dictionary that is not ready');
     if (found.sourceLang !== baseOf(source) || found.targetLang !== baseOf(String(target)))
@@ -172,7 +172,7 @@ function baseOf(code: string): string {
   return code.toLowerCase().split('-')[0]!;
 }
 
-function shown({ id, name, sourceLang, targetLang, entries, madeAtMs, unreadyFor }: KeptDictionary) {
+function shown({ id, name, sourceLang, targetLang, entries, madeAtMs, unreadyFor }: StoredDictionary) {
   return {
     glossary_id: id,
     name,

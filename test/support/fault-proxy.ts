@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** What the proxy does to connections, old and new, from the moment it is set. Requests always get through unless stated. */
 export type ProxyFault =
   | { readonly kind: 'none' }
-  /** Every reply is delayed by this long; their order is kept. */
+  /** Every reply is delayed by this long; their order stays. */
   | { readonly kind: 'delay'; readonly delayMs: number }
   /** Replies arrive in pieces of this many bytes, one per interval. */
   | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }

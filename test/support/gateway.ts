@@ -89,7 +89,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     ...('engines' in rest ? {} : { engine: { urls: options.engineUrls, ...PATIENT.engine, ...(engine as object) } }),
     store_options: { ...PATIENT.store, ...(store_options as object) },
     // Callers share this process and its event loop, so its delay must not shed requests. Nor does closing wait for the
-    // quiet second that callers with kept connections otherwise get.
+    // quiet second that callers with persistent connections otherwise get.
     limits: { shed_loop_delay_ms: 0, drain_seconds: 0, ...(limits as object) },
     ...rest,
   };

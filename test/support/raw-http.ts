@@ -155,12 +155,12 @@ export class RawConnection {
   }
 
   async #until<T>(what: string, look: () => T | undefined): Promise<T> {
-    const late = Date.now() + WAIT_MS;
+    const deadline = Date.now() + WAIT_MS;
     for (;;) {
       const found = look();
       if (found !== undefined) return found;
       if (this.#ending !== undefined) throw new Error(`${this.#saw('the connection ended')} before ${what}`);
-      if (Date.now() > late) throw new Error(`${this.#saw('nothing further came')} while waiting for ${what}`);
+      if (Date.now() > deadline) throw new Error(`${this.#saw('nothing further came')} while waiting for ${what}`);
       await this.#more();
     }
   }

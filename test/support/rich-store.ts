@@ -26,7 +26,7 @@ export const RICH = {
   dictionary: '01JG00000000000000000000DA',
   largeGlossary: '01JG00000000000000000000GB',
   openId: '01JREQ0000000000000000000A',
-  lateId: '01JREQ0000000000000000000B',
+  laterId: '01JREQ0000000000000000000B',
   doneId: '01JREQ0000000000000000000C',
   limitedId: '01JREQ0000000000000000000D',
   /** Of a test key, for nothing. */
@@ -106,7 +106,7 @@ export async function fillRich(store: PluginStore, clock: MovableClock): Promise
   clock.step(35 * DAY_MS + 5 * 3_600_000);
   await use(RICH.quota, RICH.otherKey, 13);
   // Reserved in a period that ends before it is settled.
-  await admit(store, RICH.quota, RICH.key, RICH.lateId, 17);
+  await admit(store, RICH.quota, RICH.key, RICH.laterId, 17);
   const limits = { ...QUOTA, period: 'P7D', characterLimit: 4000, testAllowance: 100 };
   done(
     await teams.updateTeam(RICH.quota, { plan: { name: 'pro-weekly', limits }, once: { id: 'change1', request: '{"plan":"pro-weekly"}' } }),

@@ -1,4 +1,4 @@
-// An OpenID provider that a test directs: it signs in whomever the test names, and lies, hangs or fails as told.
+// An OpenID provider that a test directs: it signs in whomever the test names, and lies, hangs or fails as ordered.
 import { createHash, createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';

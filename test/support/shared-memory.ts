@@ -24,7 +24,7 @@ export async function startSharedMemory(): Promise<SharedMemory> {
   const redis = await startRedis();
   const client = new Redis(redis.url);
   return {
-    // An answer that comes too late would be a miss, and nothing would be written for a second.
+    // An answer that is overdue would be a miss, and nothing would be written for a second.
     plugin: { module: 'lingate/plugins/memory', options: { store: redis.url, look_up_ms: 10_000 } },
     teams: async () => [...new Set((await client.keys('lingate:memory:*')).map((name) => name.split(':')[2]!))].toSorted(),
     content: async () => (await everything(redis.url)).map(({ text }) => text).join('\n'),

@@ -71,10 +71,10 @@ export class Program {
 
   /** Resolves when it is ready; rejects if it ends first or takes too long. */
   async until(ready: Readiness, msMax = READY_MS_MAX): Promise<void> {
-    let late = false;
+    let delayed = false;
     const timeout = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => {
-      late = true;
+      delayed = true;
       timeout.resolve(undefined);
       this.#wake();
     }, msMax);
@@ -84,7 +84,7 @@ export class Program {
         if (met === true) return;
         if (this.failure !== undefined) throw this.fault(`could not be started: ${this.failure.message}`);
         if (this.#over) throw this.fault(`ended with ${this.child.exitCode ?? this.child.signalCode} before it was ready`);
-        if (late) throw this.fault(`was not ready within ${msMax / 1000} s`);
+        if (delayed) throw this.fault(`was not ready within ${msMax / 1000} s`);
         await this.#news();
       }
     } finally {

@@ -9,12 +9,12 @@ interface StoredText {
   readonly text: string;
 }
 
-/** The places that contain one of `words`, in any case, each with the word. */
-export async function placesOf(url: string, words: readonly string[]): Promise<string[]> {
+/** Whatever contains one of `words`, in any case, each with the word. */
+export async function locationsOf(url: string, words: readonly string[]): Promise<string[]> {
   const all = await everything(url);
   const found = words.flatMap((word) => {
-    const wanted = word.toLowerCase();
-    return all.filter(({ text }) => text.toLowerCase().includes(wanted)).map(({ where }) => `${word} in ${where}`);
+    const expected = word.toLowerCase();
+    return all.filter(({ text }) => text.toLowerCase().includes(expected)).map(({ where }) => `${word} in ${where}`);
   });
   return [...new Set(found)];
 }

@@ -70,13 +70,13 @@ export async function checkLayout(redis: RedisConnection, shown: string, { mayCr
 // While it runs
 
 /** Expires soon after its gateway has stopped. */
-const PROBE_KEPT_MS = 10_000;
+const PROBE_LASTS_MS = 10_000;
 
 /** Sets a small key on every master. Each process has its own, so that a probe never depends on the write of another process. */
 export function writeProbe(link: RedisLink): () => Promise<StoreFault | undefined> {
   const name = randomBytes(6).toString('hex');
   const write = async ([server, tag]: readonly [server: string | undefined, tag: string]): Promise<StoreFault | undefined> => {
-    const reply = await answering(() => link.ask((redis) => redis.set(probeKey(tag, name), '', 'PX', PROBE_KEPT_MS)));
+    const reply = await answering(() => link.ask((redis) => redis.set(probeKey(tag, name), '', 'PX', PROBE_LASTS_MS)));
     if (!isUnavailable(reply)) return undefined;
     const cause = reply.cause === 'closed' ? (link.lastCause ?? reply.cause) : reply.cause;
     return { ...reply, cause, ...(server === undefined ? {} : { server }) };
@@ -102,7 +102,7 @@ function tagsOf({ redis }: RedisLink): ReadonlyMap<string | undefined, string> {
 
 const REPLICAS = 1;
 const WAIT_MS = 1000;
-const MARK_KEPT_MS = 1000;
+const MARK_LASTS_MS = 1000;
 
 /** Whether a replica has the latest writes to these teams, as `TeamRegistry.replicated`: `false` also if it cannot be determined. */
 export async function isReplicated(link: RedisLink, teamIds: readonly string[]): Promise<boolean | undefined> {
@@ -127,7 +127,7 @@ async function hasReplica(link: RedisLink, node: string, teamId: string): Promis
     await own.connect();
     // Another server than the one that was written to may lack the write altogether.
     if ((await readReplication(own)).runId !== runId) return false;
-    await own.set(markKey(teamId), '', 'PX', MARK_KEPT_MS);
+    await own.set(markKey(teamId), '', 'PX', MARK_LASTS_MS);
     const confirmed = Number(await own.call('WAIT', REPLICAS, WAIT_MS)) >= REPLICAS;
     // Now, because its name has the team's id, and the team may have been deleted.
     await own.unlink(markKey(teamId));

@@ -20,7 +20,7 @@ const OPEN_RETRY_MS = 10;
 const CHECKED_BYTES_MAX = 16 * 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
 /** The size to which the WAL is truncated after a burst. */
-const WAL_BYTES_KEPT = 64 * 1024 * 1024;
+const WAL_BYTES_MAX = 64 * 1024 * 1024;
 
 interface DatabaseOpening extends StoreCreation {
   /** For tools that look for faults: skips the `quick_check`. */
@@ -131,7 +131,7 @@ function setPragmas(database: DatabaseSync, path: string, durability: Durability
     PRAGMA secure_delete = FAST;
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -${CACHE_KIB};
-    PRAGMA journal_size_limit = ${WAL_BYTES_KEPT};
+    PRAGMA journal_size_limit = ${WAL_BYTES_MAX};
   `);
 }
 

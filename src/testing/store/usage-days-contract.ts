@@ -11,7 +11,7 @@ import { LEASE_MS, newId, teamUnderTest } from './team-under-test.ts';
 import type { AddStoreCase, Subject, TeamUnderTest } from './team-under-test.ts';
 
 /** Days that are certainly there. */
-const KEPT_DAYS = 400;
+const RETAINED_DAYS = 400;
 /** On which every case begins. */
 const FIRST = dayOf(START_MS);
 const MIDNIGHT = '2040-01-16';
@@ -22,7 +22,7 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
     answered(await store.history.days(teamId, range))!;
   /** All of its days, as `[day, key, characters, requests]`, with days counted from the first and keys numbered from 0. */
   const expectRows = async (team: TeamUnderTest, ...expected: readonly (readonly number[])[]): Promise<void> => {
-    const { keys, days } = await found(team.teamId, { from: FIRST - 10, to: FIRST + KEPT_DAYS }, subject.again);
+    const { keys, days } = await found(team.teamId, { from: FIRST - 10, to: FIRST + RETAINED_DAYS }, subject.again);
     const ids = keys.map(({ keyId }) => keyId);
     const rows = days.map(({ day, keyId, characters, requests }) => [day - FIRST, ids.indexOf(keyId), characters, requests]);
     expect(rows).toEqual(expected);
@@ -99,10 +99,10 @@ export function usageDaysContract(it: AddStoreCase, subject: Subject): void {
   });
 
   it.team('days stay for 400 days, without any other activity', async (team) => {
-    await play(subject, team, `use 6; wait ${KEPT_DAYS * DAY_MS - LEASE_MS}`);
+    await play(subject, team, `use 6; wait ${RETAINED_DAYS * DAY_MS - LEASE_MS}`);
     await expectRows(team, [0, 0, 6, 1]);
     await team.use(7);
-    await expectRows(team, [0, 0, 6, 1], [KEPT_DAYS, 0, 7, 1]);
+    await expectRows(team, [0, 0, 6, 1], [RETAINED_DAYS, 0, 7, 1]);
   });
 
   it('pages of teams have the same days, including teams without usage, in order of creation', async ({ store, again }) => {
@@ -136,7 +136,7 @@ export function tagContract(it: AddStoreCase, subject: Subject): void {
     ...expected: readonly (readonly [string, number, number, number])[]
   ) => {
     for (const store of [subject.again, subject.store]) {
-      const found = answered(await store.tags.days(teamId, { from: FIRST + from, to: FIRST + KEPT_DAYS }));
+      const found = answered(await store.tags.days(teamId, { from: FIRST + from, to: FIRST + RETAINED_DAYS }));
       expect(found.map(({ tag, day, characters, requests }) => [tag, day - FIRST, characters, requests])).toEqual(expected);
     }
   };

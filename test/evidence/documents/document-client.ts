@@ -96,7 +96,7 @@ async function upload(document: ClientDocument, { gateways, random }: ClientSett
       document.wrong.push(`upload: ${response.status} ${response.body}`);
       return;
     }
-    // What a 503 has left behind is not known: the answer of the store may have been late.
+    // What a 503 has left behind is not known: the answer of the store may have been overdue.
     await delay(PAUSE_MS);
   }
 }
@@ -124,7 +124,7 @@ async function untilState(
   setting: ClientSetting,
   isOver: (status: number, state: string | undefined) => boolean,
 ): Promise<void> {
-  const lateMs = performance.now() + PATIENCE_MS;
+  const deadlineMs = performance.now() + PATIENCE_MS;
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
     const { response } = await ask(setting, document, (caller) => caller.state(document.id!));
     const shown =
@@ -138,7 +138,7 @@ async function untilState(
       return;
     }
     if (shown === undefined && status !== 404) throw new Error(`state: ${status} ${response.body}`);
-    if (shown === undefined || performance.now() > lateMs) {
+    if (shown === undefined || performance.now() > deadlineMs) {
       document.wrong.push(`lost: it shows ${shown?.status ?? status}`);
       throw new Error(`d${document.number} is lost`);
     }

@@ -32,9 +32,9 @@ test(`${FILES} hostile files`, async () => {
     if (ms > slowest.ms) Object.assign(slowest, { kind, ms });
     // What the first look refuses, nobody reads.
     if (first !== undefined) expect({ kind, found: found.kind }).toEqual({ kind, found: 'refused' });
-    const told = first ?? (found.kind === 'refused' ? found.reason : undefined);
-    if (reason === undefined) expect({ kind, told }).toEqual({ kind, told: undefined });
-    else expect({ kind, told }).toEqual({ kind, told: expect.stringMatching(reason) as string });
+    const answer = first ?? (found.kind === 'refused' ? found.reason : undefined);
+    if (reason === undefined) expect({ kind, answer }).toEqual({ kind, answer: undefined });
+    else expect({ kind, answer }).toEqual({ kind, answer: expect.stringMatching(reason) as string });
   }
   const { bytes, texts } = wordSample(1);
   const next = await formats.extract(formats.formatOf('a.docx')!, bytes);

@@ -7,7 +7,7 @@ import type { Seeded } from '../faults/seeded.ts';
 import { numberIn } from './small-files.ts';
 
 export interface MarkingEngine {
-  /** The engine of one gateway process, by whose name it is told from others. */
+  /** The engine of one gateway process, which its name identifies. */
   urlOf(gateway: string): string;
   readonly calls: number;
   readonly failures: number;

@@ -17,7 +17,7 @@ const STORE_MS = 5000;
 export interface Gateway {
   readonly name: string;
   readonly port: number;
-  /** From the moment in which it is told to end. */
+  /** From the moment in which its end is ordered. */
   isKilled: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Callers who translate over kept connections while gateways are restarted, and what failed of it.
+// Callers who translate over persistent connections while gateways are restarted, and what failed of it.
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';

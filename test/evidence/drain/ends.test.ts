@@ -18,7 +18,7 @@ const DRAIN_SECONDS = 1;
 /** drain_seconds and five more, and the time a loaded machine takes to end a process. */
 const ENDED_WITHIN_MS = (DRAIN_SECONDS + 5 + 10) * 1000;
 
-/** A plugin whose `close` does this once the process was told to end. A primary closes earlier, after checking the configuration. */
+/** A plugin whose `close` does this once the process was asked to end. A primary closes earlier, after checking the configuration. */
 const closing = (what: string): string => `import { definePlugin } from 'lingate';
 import Type from 'typebox';
 let asked = false;
@@ -46,8 +46,8 @@ function silent(port: number, hello = ''): Promise<Socket> {
 
 /** The process's exit status or signal, and whether it ended in time. */
 async function ending(gateway: GatewayProcess): Promise<unknown> {
-  const late = delay(ENDED_WITHIN_MS, 'alive', { ref: false });
-  const ended = await Promise.race([gateway.end('SIGTERM'), late]);
+  const delayed = delay(ENDED_WITHIN_MS, 'alive', { ref: false });
+  const ended = await Promise.race([gateway.end('SIGTERM'), delayed]);
   if (ended === 'alive') gateway.process.kill('SIGKILL');
   return ended;
 }

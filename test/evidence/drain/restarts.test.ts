@@ -1,4 +1,4 @@
-// SIGTERM under load: gateways are restarted one after the other, and callers with kept connections see no failure.
+// SIGTERM under load: gateways are restarted one after the other, and callers with persistent connections see no failure.
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';

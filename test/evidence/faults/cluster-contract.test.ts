@@ -7,7 +7,7 @@ import { startRedisCluster } from '../../support/redis-cluster.ts';
 import type { RedisCluster } from '../../support/redis-cluster.ts';
 import { SILENT } from '../../support/silent-log.ts';
 
-/** All others are about what is kept, and take minutes. */
+/** All others are about what is stored, and take minutes. */
 const PARTS = [
   'request rate',
   'quota',
@@ -35,7 +35,7 @@ describe('the store contract, kept by the Redis store on a cluster', () => {
   );
   describe.each(PARTS)('%s', (part) => {
     const cases = contract.cases.filter(({ name }) => name.startsWith(`${part}: `));
-    test.each(cases)('$name', ({ run: expectKept }) => expectKept());
+    test.each(cases)('$name', ({ run: expectUpheld }) => expectUpheld());
     test('the contract has this part', () => expect(cases).not.toEqual([]));
   });
   afterAll(() => contract.close());

@@ -99,7 +99,7 @@ describe('a Redis Cluster of three masters with replicas', () => {
 
   /** Applies a fault to a master under load until its teams are served again; every invariant but losses must hold. */
   async function during(master: ClusterNode, fault: (servedAgain: () => Promise<void>) => Promise<Crash[]>): Promise<Outcome> {
-    // The test's own connection, too, has heard of the masters that the fault before has made.
+    // The test's own connection, too, has learned of the masters that the fault before has made.
     await expect.poll(() => store.ping()).toBeUndefined();
     const placed = await teamsOnEach();
     const teams = [...placed.values()].flat();

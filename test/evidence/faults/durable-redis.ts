@@ -13,7 +13,7 @@ export interface DurableRedis {
   readonly port: number;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Restarts it on the same port, with what it has kept. */
+  /** Restarts it on the same port, with what it has stored. */
   restart(): Promise<void>;
   freeze(): void;
   thaw(): void;

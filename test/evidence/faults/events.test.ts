@@ -17,7 +17,7 @@ import { storePlace } from '../../support/store-place.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
-// At its end a day's usage is told as well.
+// At its end a day's usage is reported as well.
 await untilOneDay();
 
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
@@ -75,8 +75,8 @@ test.concurrent.for(['sqlite', 'redis'] as const)('%s', async (kind, { onTestFin
   receiver.answer((event, response) => (event.type.startsWith('lingate.key') ? undefined : void response.writeHead(204).end()));
   await charge(1000, other);
   const all = () => [...before, ...receiver.received];
-  const told = () => new Set(all().flatMap(({ data }) => (typeof data['percent'] === 'number' ? [data['percent']] : [])));
-  await expect.poll(() => [...told()].toSorted((a, b) => a - b), { timeout: 120_000, interval: 500 }).toEqual(PERCENTS);
+  const reported = () => new Set(all().flatMap(({ data }) => (typeof data['percent'] === 'number' ? [data['percent']] : [])));
+  await expect.poll(() => [...reported()].toSorted((a, b) => a - b), { timeout: 120_000, interval: 500 }).toEqual(PERCENTS);
   // One id for each percentage, however often it was sent.
   const ids = new Map(all().map(({ id, data }) => [id, data['percent']] as const));
   expect([...ids.values()].filter((percent) => percent !== undefined)).toHaveLength(PERCENTS.length);

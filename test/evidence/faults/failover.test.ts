@@ -54,8 +54,8 @@ async function startSentinelSet(): Promise<SentinelSet> {
   const client = clientOf(sentinel.port);
   await until('the sentinel knows the replica', async () => {
     const replicas = (await client.call('SENTINEL', 'replicas', 'main')) as string[][];
-    const told = replicas.length === 1 ? replicas[0]! : [];
-    return told[told.indexOf('flags') + 1] === 'slave' && told[told.indexOf('master-link-status') + 1] === 'ok';
+    const answer = replicas.length === 1 ? replicas[0]! : [];
+    return answer[answer.indexOf('flags') + 1] === 'slave' && answer[answer.indexOf('master-link-status') + 1] === 'ok';
   });
   return {
     url: `redis+sentinel://127.0.0.1:${sentinel.port}/main`,
@@ -100,7 +100,7 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
 const TOKEN = 'a-token-of-the-operator-for-this-test';
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Servers that are started and elected on a busy machine sometimes answer late. */
+/** Servers that are started and elected on a busy machine sometimes take too long to answer. */
 const PATIENT = { store_options: { command_timeout_ms: 2000 } };
 
 const LANGUAGES = fileURLToPath(new URL('../../../config/languages.yaml', import.meta.url));
@@ -181,9 +181,9 @@ describe('a failover that loses writes', () => {
       const file = join(await folderOf(closes), 'lingate.yaml');
       await writeFile(file, JSON.stringify({ ...PATIENT, languages: LANGUAGES }));
       const command = (...args: string[]) => inProcess([...args, '--config', file, '--store', setting.url]);
-      const told = await command('key', 'revoke', met.keyId);
-      expect([told.status, told.stdout]).toEqual([1, expect.stringContaining('is revoked')]);
-      expect(told.stderr).toContain('a failover may undo it');
+      const answer = await command('key', 'revoke', met.keyId);
+      expect([answer.status, answer.stdout]).toEqual([1, expect.stringContaining('is revoked')]);
+      expect(answer.stderr).toContain('a failover may undo it');
       expect(await translate(gateway, met)).toBe(401);
       const lost = await command('key', 'revoke', unmet.keyId, '--json');
       expect(lost.status).toBe(1);

@@ -23,7 +23,7 @@ interface FleetOptions {
   readonly batch?: object;
   /** The store's time; generous for the same reason. */
   readonly storeMs?: number;
-  /** Where events are sent, as `events`; by default nowhere, and none are kept. */
+  /** Where events are sent, as `events`; by default nowhere, and none are stored. */
   readonly events?: object;
 }
 

@@ -1,4 +1,4 @@
-// Rows 3 and 4: Redis dies and restarts, freezes and thaws: nothing acknowledged is lost, nothing late counts, no request hangs.
+// Rows 3 and 4: Redis dies and restarts, freezes and thaws: nothing acknowledged is lost, nothing overdue counts, no request hangs.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/ports/store.ts';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';

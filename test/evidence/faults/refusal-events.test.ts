@@ -1,4 +1,4 @@
-// Two gateways are killed while they refuse, or a replica takes their Redis's place: a refusal's event is kept once in a period, or once
+// Two gateways are killed while they refuse, or a replica takes their Redis's place: a refusal's event is stored once in a period, or once
 // since credit was added, and never without a refusal.
 import { afterEach, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
@@ -39,7 +39,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: RUN_MS_MAX }, asyn
   const store = await openBeside(place.url);
   closing.push(() => store.close());
 
-  const wanted = new Map<string, number>();
+  const expected = new Map<string, number>();
   /** Each living gateway refuses, or does not, whatever was refused before. */
   const askAll = async (team: TestTeam, code: unknown): Promise<void> => {
     for (const { port } of fleet.living()) expect(await codeOf(port, team)).toBe(code);
@@ -55,7 +55,7 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: RUN_MS_MAX }, asyn
       [credit, 2],
       [none, 0],
     ] as const)
-      wanted.set(team.teamId, count);
+      expected.set(team.teamId, count);
     const killed = random.between(0, 1);
     const killAt = random.between(0, AT_ONCE * 4);
     let answers = 0;
@@ -82,16 +82,16 @@ test.each(['sqlite', 'redis'] as const)('over %s', { timeout: RUN_MS_MAX }, asyn
     // Less than a translation costs.
     expect(answered(await store.teams.updateTeam(credit.teamId, { addMicro: 1 }))).toMatchObject({ balanceMicro: 1 });
     // For a moment after a refusal for credit, a gateway does not look whether some was added.
-    const toldOfCredit = async (): Promise<unknown> => {
+    const reportedOfCredit = async (): Promise<unknown> => {
       await askAll(credit, 'credit_exhausted');
       return (await limitEvents(place.url, [credit.teamId])).get(credit.teamId);
     };
-    await expect.poll(toldOfCredit, { timeout: BACK_MS_MAX, interval: 200 }).toBe(2);
+    await expect.poll(reportedOfCredit, { timeout: BACK_MS_MAX, interval: 200 }).toBe(2);
     await askAll(none, 200);
   }
   stopped = true;
   await fleet.stop();
-  expect(await limitEvents(place.url, [...wanted.keys()])).toEqual(wanted);
+  expect(await limitEvents(place.url, [...expected.keys()])).toEqual(expected);
 });
 
 async function codeOf(port: number, { key }: TestTeam): Promise<unknown> {
@@ -99,7 +99,7 @@ async function codeOf(port: number, { key }: TestTeam): Promise<unknown> {
   return status === 200 ? status : (JSON.parse(body) as { code: unknown }).code;
 }
 
-/** How many events of refusals are kept for each of the teams. */
+/** How many events of refusals are stored for each of the teams. */
 async function limitEvents(url: string, teamIds: readonly string[]): Promise<Map<string, number>> {
   const counts = new Map(teamIds.map((teamId) => [teamId, 0]));
   const reader = await openWhole(url, 'read');

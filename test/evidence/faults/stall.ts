@@ -1,4 +1,4 @@
-// Measures how long this process was kept from running: on busy cores, the part of a delay that is the machine's.
+// Measures how long this process could not run: on busy cores, the part of a delay that is the machine's.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** What a step of a few milliseconds may take if nothing else is in its way. */
@@ -7,7 +7,7 @@ export const MOMENT_MS = 100;
 interface Stalls {
   /** The longest so far, in whole milliseconds. */
   longestMs(): number;
-  /** How long a short step may have taken here: it passes several processes that are kept waiting. */
+  /** How long a short step may have taken here: it passes several processes that may have to wait. */
   momentMs(): number;
   stop(): void;
 }

@@ -342,8 +342,11 @@ describe.concurrent('a store', () => {
 });
 
 /** Waits until probes and metrics say so, all at once. */
-async function seen(scene: Scene, wanted: { readonly ready: number; readonly writable: number; readonly up: number }): Promise<void> {
-  await vi.waitFor(async () => expect(await look(scene)).toEqual({ ...wanted, health: wanted.ready }), { timeout: 60_000, interval: 50 });
+async function seen(scene: Scene, expected: { readonly ready: number; readonly writable: number; readonly up: number }): Promise<void> {
+  await vi.waitFor(async () => expect(await look(scene)).toEqual({ ...expected, health: expected.ready }), {
+    timeout: 60_000,
+    interval: 50,
+  });
 }
 
 async function look({ url, opsUrl }: Scene) {

@@ -178,19 +178,19 @@ describe('workers that start later', () => {
 
 test('a worker whose plugin was spoilt is tried again and again, which is said, and starts when it is mended', async () => {
   const module = join(site.folder, 'plugin.mjs');
-  const sound =
+  const intact =
     "import { definePlugin } from 'lingate';\nimport { Type } from 'typebox';\nexport default definePlugin({ name: 'p', options: Type.Object({}), setup: () => ({}) });\n";
-  writeFileSync(module, sound);
+  writeFileSync(module, intact);
   await site.configure({ engine: { urls: [site.engine.url] }, plugins: [{ module }] });
   const gateway = await site.serve('--workers', '2');
   const [victim] = workersOf(gateway) as [number, number];
-  writeFileSync(module, sound.slice(0, 55));
+  writeFileSync(module, intact.slice(0, 55));
   process.kill(victim, 'SIGKILL');
   const unstarted = (): Record<string, unknown>[] => logged(gateway, 'a worker did not start');
   await expect.poll(() => unstarted().length).toBeGreaterThan(1);
   expect(unstarted()[0]!['reason']).toMatch(/plugins\.0\.module: \S+plugin\.mjs cannot be loaded/);
   expect((await translate(gateway.port, site.team.key)).status).toBe(200);
-  writeFileSync(module, sound);
+  writeFileSync(module, intact);
   await expect.poll(() => logged(gateway, 'a worker was replaced')).toHaveLength(1);
   expect(workersOf(gateway)).toHaveLength(2);
   expect(await gateway.end('SIGTERM')).toBe(0);

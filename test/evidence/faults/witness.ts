@@ -59,7 +59,7 @@ export interface Evidence {
   readonly teams: readonly WatchedTeam[];
   readonly seen: readonly Seen[];
   readonly crashes?: readonly Crash[];
-  /** The access logs, if all of them were kept. */
+  /** The access logs, if all of them were recorded. */
   readonly logged?: readonly LoggedRequest[];
 }
 

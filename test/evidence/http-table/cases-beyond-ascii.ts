@@ -53,7 +53,7 @@ const NAMES: readonly (readonly [what: string, ...fields: string[]])[] = [
 
 const names: readonly HttpCase[] = NAMES.map(([what, ...fields]) =>
   row('400 close', what, '9110 5.1', bare('POST /v1/translate HTTP/1.1', 'Host: a', 'X-Case: {case}', AUTH, JSON_TYPE, ...fields), {
-    uws: ['late close', 6],
+    uws: ['timer close', 6],
     newer: ['html:400 close', 6],
   }),
 );

@@ -34,20 +34,20 @@ const wellFormed: readonly HttpCase[] = [
   ...withTail(
     row('404 close', 'chunks: to a path that is none', 'decisions 11', head('POST /nowhere HTTP/1.1', CODED) + chunk(BODY) + LAST_CHUNK),
   ),
-  row('late 400 close', 'chunks: no last one', 'decisions 11', inChunks(chunk(BODY)), { handled: 1 }),
-  row('late 400 close', 'chunks: one that does not come to its end', 'decisions 11', inChunks(`ff\r\n${BODY}`), { handled: 1 }),
-  row('late 400 close', 'chunks: size of 2^64 - 1', 'decisions 11', inChunks(`ffffffffffffffff\r\n${BODY}`), { handled: 1, uws: IN_HTML }),
-  row('late 400 close', 'chunks: size of 2^63', 'decisions 11', inChunks(`8000000000000000\r\n${BODY}`), { handled: 1, uws: IN_HTML }),
+  row('timer 400 close', 'chunks: no last one', 'decisions 11', inChunks(chunk(BODY)), { handled: 1 }),
+  row('timer 400 close', 'chunks: one that does not come to its end', 'decisions 11', inChunks(`ff\r\n${BODY}`), { handled: 1 }),
+  row('timer 400 close', 'chunks: size of 2^64 - 1', 'decisions 11', inChunks(`ffffffffffffffff\r\n${BODY}`), { handled: 1, uws: IN_HTML }),
+  row('timer 400 close', 'chunks: size of 2^63', 'decisions 11', inChunks(`8000000000000000\r\n${BODY}`), { handled: 1, uws: IN_HTML }),
 ];
 
 const extensions: readonly HttpCase[] = [
-  read('an extension', '9112 7.1.1', `${SIZE};a=b\r\n${BODY}\r\n${LAST_CHUNK}`, { uws: ['late 400 close', 11, 1] }),
-  read('an extension without a value', '9112 7.1.1', `${SIZE};a\r\n${BODY}\r\n${LAST_CHUNK}`, { uws: ['late 400 close', 11, 1] }),
+  read('an extension', '9112 7.1.1', `${SIZE};a=b\r\n${BODY}\r\n${LAST_CHUNK}`, { uws: ['timer 400 close', 11, 1] }),
+  read('an extension without a value', '9112 7.1.1', `${SIZE};a\r\n${BODY}\r\n${LAST_CHUNK}`, { uws: ['timer 400 close', 11, 1] }),
   read('a quoted extension', '9112 7.1.1', `${SIZE};a="b;c"\r\n${BODY}\r\n${LAST_CHUNK}`, { uws: ['html:400 close', 11, 1] }),
-  read('an extension of the last one', '9112 7.1.1', `${chunk(BODY)}0;a=b\r\n\r\n`, { uws: ['late 400 close', 11, 1] }),
+  read('an extension of the last one', '9112 7.1.1', `${chunk(BODY)}0;a=b\r\n\r\n`, { uws: ['timer 400 close', 11, 1] }),
   refused('an extension that is never closed', `${SIZE};a="\r\n${BODY}\r\n${LAST_CHUNK}`, ['html:400 close', 11]),
-  refused('an extension with a bare CR', `${SIZE};a\rb\r\n${BODY}\r\n${LAST_CHUNK}`, ['late 400 close', 11]),
-  refused('an extension with a bare LF', `${SIZE};a\nb\r\n${BODY}\r\n${LAST_CHUNK}`, ['late 400 close', 11]),
+  refused('an extension with a bare CR', `${SIZE};a\rb\r\n${BODY}\r\n${LAST_CHUNK}`, ['timer 400 close', 11]),
+  refused('an extension with a bare LF', `${SIZE};a\nb\r\n${BODY}\r\n${LAST_CHUNK}`, ['timer 400 close', 11]),
 ];
 
 const sizes: readonly HttpCase[] = [
@@ -68,13 +68,13 @@ const sizes: readonly HttpCase[] = [
 
 const lineEnds: readonly HttpCase[] = [
   refused('bare LF behind the size', `${SIZE}\n${BODY}\r\n${LAST_CHUNK}`, TAKEN),
-  refused('bare CR behind the size', `${SIZE}\r${BODY}\r\n${LAST_CHUNK}`, ['late 400 close', 13]),
+  refused('bare CR behind the size', `${SIZE}\r${BODY}\r\n${LAST_CHUNK}`, ['timer 400 close', 13]),
   refused('bare LF behind the content', `${SIZE}\r\n${BODY}\n${LAST_CHUNK}`, TAKEN),
   refused('no line end behind the content', `${SIZE}\r\n${BODY}${LAST_CHUNK}`, TAKEN),
   refused('content longer than its size', `${SIZE}\r\n${BODY}xx\r\n${LAST_CHUNK}`, TAKEN),
   refused('content shorter than its size', `${(BODY.length + 4).toString(16)}\r\n${BODY}\r\n${LAST_CHUNK}`),
   refused('bare LF behind the last one', `${chunk(BODY)}0\n\n`, TAKEN),
-  row('late 400 close', 'chunks: a last one without its second line end', 'decisions 11', inChunks(`${chunk(BODY)}0\r\n`), {
+  row('timer 400 close', 'chunks: a last one without its second line end', 'decisions 11', inChunks(`${chunk(BODY)}0\r\n`), {
     handled: 1,
     uws: TAKEN,
   }),

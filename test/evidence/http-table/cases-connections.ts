@@ -17,12 +17,12 @@ const pipelined: readonly HttpCase[] = [
   row('200 401 200', 'pipelined: a body between them', '9112 9.3.2', HEALTH + KEYLESS + HEALTH),
   row('405 200', 'pipelined: HEAD before GET', '9112 9.3.2', head('HEAD /health HTTP/1.1') + HEALTH),
   row('200 200', 'pipelined: one that asks the store is the last', '9112 9.3.2', HEALTH + USAGE),
-  row('200 200', 'pipelined: an empty line between them', '9112 2.2', `${HEALTH}\r\n${HEALTH}`, { uws: ['late 200 close', 15] }),
+  row('200 200', 'pipelined: an empty line between them', '9112 2.2', `${HEALTH}\r\n${HEALTH}`, { uws: ['timer 200 close', 15] }),
   row('200 400 close', 'pipelined: broken framing behind it', 'decisions 11', HEALTH + TWO_LENGTHS),
   row('200 400 close', 'pipelined: broken framing behind it, and a request', 'decisions 11', HEALTH + TWO_LENGTHS + TAIL, {
     uws: ['close', 17, 1],
   }),
-  row('200 400 close', 'pipelined: nonsense behind it', '9112 2.2', `${HEALTH}nonsense\r\n\r\n`, { uws: ['late 200 close', 6] }),
+  row('200 400 close', 'pipelined: nonsense behind it', '9112 2.2', `${HEALTH}nonsense\r\n\r\n`, { uws: ['timer 200 close', 6] }),
   row('200 200 close', 'pipelined: one that closes behind it', '9112 9.6', HEALTH + get('/health', 'Connection: close')),
   row(
     '200 200 close',
@@ -38,10 +38,10 @@ const pipelined: readonly HttpCase[] = [
   row('200 200', 'pipelined: behind a translation', '9112 9.3.2', sized(BODY) + HEALTH, { uws: ['close', 16, 1] }),
   row('200 200', 'pipelined: two translations', '9112 9.3.2', sized(BODY) + sized(BODY), { uws: ['close', 16, 1] }),
   row('200 close', 'pipelined: nonsense behind one that asks the store', '9112 2.2', `${USAGE}nonsense\r\n\r\n`, {
-    uws: ['late 200 close', 6],
+    uws: ['timer 200 close', 6],
   }),
   row('200 close', 'pipelined: more of a body than was announced', '9112 6.3', `${sized(BODY)}xyz\r\n\r\n`, {
-    uws: ['late 200 close', 6],
+    uws: ['timer 200 close', 6],
     node: ['400 close', 108],
     handled: 1,
   }),
@@ -88,13 +88,13 @@ export const connectionCases: readonly HttpCase[] = [
   ...pipelined,
   ...inPieces,
   ...halfClosed,
-  row('late close', 'silence', 'decisions 11', ''),
-  row('late 200 close', 'silence behind an answer', 'decisions 11', HEALTH),
-  row('late 401 close', 'silence behind a refusal and its whole body', 'decisions 11', KEYLESS),
-  row('late 401 close', 'silence behind a refusal and the body that came after it', 'decisions 11', [UNWANTED, 'hello']),
-  row('late 401 close', 'silence within a body that came after its refusal', 'decisions 11', [UNWANTED, 'hel']),
-  row('late 401 close', 'silence behind a refusal whose body never comes', 'decisions 11', UNWANTED),
-  row('late 200 close', 'silence behind an answer that did not wait for the body of a GET', 'decisions 11', [
+  row('timer close', 'silence', 'decisions 11', ''),
+  row('timer 200 close', 'silence behind an answer', 'decisions 11', HEALTH),
+  row('timer 401 close', 'silence behind a refusal and its whole body', 'decisions 11', KEYLESS),
+  row('timer 401 close', 'silence behind a refusal and the body that came after it', 'decisions 11', [UNWANTED, 'hello']),
+  row('timer 401 close', 'silence within a body that came after its refusal', 'decisions 11', [UNWANTED, 'hel']),
+  row('timer 401 close', 'silence behind a refusal whose body never comes', 'decisions 11', UNWANTED),
+  row('timer 200 close', 'silence behind an answer that did not wait for the body of a GET', 'decisions 11', [
     get('/v1/languages', AUTH, 'Content-Length: 5'),
     'hello',
   ]),

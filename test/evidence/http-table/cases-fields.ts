@@ -2,7 +2,7 @@
 import { AUTH, BODY, KEY, TAIL, bare, get, row, sized } from './notation.ts';
 import type { Deviating, HttpCase } from './notation.ts';
 
-const UNREADABLE: Deviating = ['late close', 6];
+const UNREADABLE: Deviating = ['timer close', 6];
 const NOTICED: Deviating = ['html:400 close', 6];
 /** The older build waits for more; the newer one reports the error at once. */
 const MENDED = { uws: UNREADABLE, newer: NOTICED } as const;
@@ -67,7 +67,7 @@ const blocks: readonly HttpCase[] = [
     uws: ['html:505 close', 1],
   }),
   row('400 close', 'field: the block ends in a bare LF', '9112 2.2', `GET /health HTTP/1.1\r\nHost: a\r\n\n${TAIL}`, MENDED),
-  row('late 400 close', 'field: a block that does not come to its end', 'decisions 11', 'GET /health HTTP/1.1\r\nHost: a\r\nX-Ca', {
+  row('timer 400 close', 'field: a block that does not come to its end', 'decisions 11', 'GET /health HTTP/1.1\r\nHost: a\r\nX-Ca', {
     uws: UNREADABLE,
   }),
 ];

@@ -96,11 +96,11 @@ const oddCodings: readonly HttpCase[] = [
     uws: ['200 close', 8],
   }),
   row('400 close', 'TE behind a vertical tab', '9112 6.1', `${translate('Transfer-Encoding: \x0bchunked')}${CHUNKS}`, {
-    uws: ['late close', 6],
+    uws: ['timer close', 6],
     newer: ['html:400 close', 6],
   }),
   row('400 close', 'TE before a form feed', '9112 6.1', `${translate('Transfer-Encoding: chunked\x0c')}${CHUNKS}`, {
-    uws: ['late close', 6],
+    uws: ['timer close', 6],
     newer: ['html:400 close', 6],
   }),
 ];
@@ -171,14 +171,14 @@ const bodies: readonly HttpCase[] = [
   row('401', 'a keyless translation with a request for a body', '9112 6', carried('POST /v1/translate HTTP/1.1')),
   row('400', 'a translation with a request for a body', '9112 6', sized(TAIL), { handled: 1 }),
   row('400', 'a translation with a translation for a body', '9112 6', sized(TAIL_POST), { handled: 1 }),
-  row('late 400 close', 'a body that does not come to its end', 'decisions 11', translate(`Content-Length: ${LENGTH + 1}`) + BODY, {
+  row('timer 400 close', 'a body that does not come to its end', 'decisions 11', translate(`Content-Length: ${LENGTH + 1}`) + BODY, {
     handled: 1,
   }),
-  row('late 400 close', 'chunks that do not come to their end', 'decisions 11', inChunks(chunk(BODY)), { handled: 1 }),
-  row('late 400 close', 'nearly 10^15 bytes announced', 'decisions 11', translate('Content-Length: 999999999999999') + TAIL, {
+  row('timer 400 close', 'chunks that do not come to their end', 'decisions 11', inChunks(chunk(BODY)), { handled: 1 }),
+  row('timer 400 close', 'nearly 10^15 bytes announced', 'decisions 11', translate('Content-Length: 999999999999999') + TAIL, {
     handled: 1,
   }),
-  row('late 400 close', '2^32 and 5 bytes announced', 'decisions 11', translate('Content-Length: 4294967301') + TAIL, { handled: 1 }),
+  row('timer 400 close', '2^32 and 5 bytes announced', 'decisions 11', translate('Content-Length: 4294967301') + TAIL, { handled: 1 }),
 ];
 
 export const framingCases: readonly HttpCase[] = [

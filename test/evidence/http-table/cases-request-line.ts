@@ -88,13 +88,13 @@ const forms: readonly HttpCase[] = [
 const blanks: readonly HttpCase[] = [
   row('400 close', 'line: two blanks before the target', '9112 3', head('GET  /health HTTP/1.1'), { uws: IN_HTML, node: ['200', 102] }),
   row('400 close', 'line: two blanks before the version', '9112 3', head('GET /health  HTTP/1.1'), { uws: IN_HTML, node: ['200', 102] }),
-  row('200', 'line: an empty line before it', '9112 2.2', `\r\n${get('/health')}`, { uws: ['late close', 15] }),
-  row('200', 'line: many empty lines before it', '9112 2.2', `\r\n\r\n\r\n${get('/health')}`, { uws: ['late close', 15] }),
+  row('200', 'line: an empty line before it', '9112 2.2', `\r\n${get('/health')}`, { uws: ['timer close', 15] }),
+  row('200', 'line: many empty lines before it', '9112 2.2', `\r\n\r\n\r\n${get('/health')}`, { uws: ['timer close', 15] }),
   row('200', 'line: a bare LF before it', '9112 2.2', `\n${get('/health')}`, { uws: IN_HTML }),
-  row('400 close', 'line: a bare CR before it', '9112 2.2', `\r${get('/health')}`, { uws: ['late close', 15], node: ['200', 102] }),
+  row('400 close', 'line: a bare CR before it', '9112 2.2', `\r${get('/health')}`, { uws: ['timer close', 15], node: ['200', 102] }),
   row('400 close', 'line: it ends in a bare LF', '9112 2.2', `GET /health HTTP/1.1\nHost: a\r\nX-Case: {case}\r\n\r\n`, { uws: IN_HTML }),
   row('400 close', 'line: it ends in a bare CR', '9112 2.2', `GET /health HTTP/1.1\rHost: a\r\nX-Case: {case}\r\n\r\n`, { uws: IN_HTML }),
-  row('400 close', 'line: HTTP/0.9', '9112 3', 'GET /health\r\n\r\n', { uws: ['late close', 6], newer: IN_HTML }),
+  row('400 close', 'line: HTTP/0.9', '9112 3', 'GET /health\r\n\r\n', { uws: ['timer close', 6], newer: IN_HTML }),
 ];
 
 const otherProtocols: readonly HttpCase[] = [
@@ -109,9 +109,9 @@ const otherProtocols: readonly HttpCase[] = [
     `\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x01\xc0\0\x02\x02\0\x01\0\x02${get('/health')}`,
     { uws: ['200', 22] },
   ),
-  row('400 close', 'SSH', '9112 2.2', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', { uws: ['late close', 6] }),
+  row('400 close', 'SSH', '9112 2.2', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', { uws: ['timer close', 6] }),
   row('400 close', 'SMTP', '9112 2.2', 'EHLO a\r\n\r\n', { uws: IN_HTML }),
-  row('400 close', 'a Redis command', '9112 2.2', '*1\r\n$4\r\nPING\r\n\r\n', { uws: ['late close', 6] }),
+  row('400 close', 'a Redis command', '9112 2.2', '*1\r\n$4\r\nPING\r\n\r\n', { uws: ['timer close', 6] }),
   row('400 close', 'zeros', '9112 2.2', '\0'.repeat(64), { uws: IN_HTML }),
 ];
 

@@ -37,12 +37,12 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     });
   });
 
-  /** The outcome when the request is cut at each of these places, once for every list of places. */
+  /** The outcome when the request is cut at these splits, once for every list of them. */
   function cutAt(bytes: string, expected: string, cuts: readonly (readonly number[])[]): Promise<string[]> {
-    return forEachOf(cuts, AT_ONCE, async (places) => {
+    return forEachOf(cuts, AT_ONCE, async (splits) => {
       const marks = marksOf(listener === 'uws' ? 'f' : 'g', played++);
       const [whole] = bytesOf(bytes, marks);
-      const edges = [0, ...places, whole!.length];
+      const edges = [0, ...splits, whole!.length];
       const pieces = edges.slice(1).map((edge, i) => whole!.subarray(edges[i], edge));
       const { outcome } = await play(gateway.port, pieces, expected);
       const handled = everyWitnessed().filter(({ mark }) => mark === marks.own).length;
@@ -51,17 +51,17 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   }
 
   test.each(SHAPES)('%s may be cut at any byte, but for the known ones', async (_what, bytes, expected) => {
-    const places = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
+    const splits = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
     const outcomes = await cutAt(
       bytes,
       expected,
-      places.map((place) => [place]),
+      splits.map((place) => [place]),
     );
-    const odd = places.filter((_, i) => outcomes[i] !== `${expected}, 1 handled`);
+    const odd = splits.filter((_, i) => outcomes[i] !== `${expected}, 1 handled`);
     const known = listener === 'uws' && UWS_COLUMN === 'older' ? knownCuts(bytes) : [];
     expect(odd).toEqual(known);
     for (const place of known) expect(outcomes[place - 1]).toBe('html:505 close, 0 handled');
-    tried.cuts += places.length;
+    tried.cuts += splits.length;
     tried.known += known.length;
   });
 
@@ -69,8 +69,8 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
 
   test.each(SHAPES)(`%s may come byte by byte${anywhere ? '' : ' after its request line'}`, async (_what, bytes, expected) => {
     const start = anywhere ? 1 : bytes.indexOf('\r\n') + 2;
-    const places = Array.from({ length: bytes.length - start }, (_, i) => start + i);
-    expect(await cutAt(bytes, expected, [places])).toEqual([`${expected}, 1 handled`]);
+    const splits = Array.from({ length: bytes.length - start }, (_, i) => start + i);
+    expect(await cutAt(bytes, expected, [splits])).toEqual([`${expected}, 1 handled`]);
   });
 });
 

@@ -5,7 +5,7 @@ import type { UwsColumn } from '../../support/listeners.ts';
 
 /**
  * The outcome of a case, in words in the order of events:
- * - `late`: nothing came before one of the server's own timers fired;
+ * - `timer`: nothing came before one of the server's own timers fired;
  * - a number: a complete answer of ours (a problem document for 400 and above), `100` included;
  * - `html:N`: the library's own answer, which has neither request id nor problem document;
  * - `close`: the server ended the connection. Without it the connection is as good as new: the next request on it is

@@ -91,7 +91,7 @@ const STARTS = [
 const HEX = (text: string): string => text.length.toString(16);
 const CHUNKED = 'Transfer-Encoding: chunked';
 
-/** Two readers see these chunks end in different places. */
+/** Two readers see these chunks end differently. */
 const CHUNKS: readonly (readonly [what: string, frame: Frame])[] = [
   ['an extension with a bare LF', (hidden) => `2;\nxx\r\n${HEX(hidden)}\r\n0\r\n\r\n${hidden}`],
   ['an extension with a bare CR', (hidden) => `2;\rxx\r\n0\r\n\r\n${hidden}`],

@@ -8,7 +8,7 @@ import { CASE_MARK, TAIL_MARK } from './notation.ts';
 import type { HttpCase, Outcome } from './notation.ts';
 
 /** After this long, an answer was caused by a timer. */
-const LATE_MS = 4_000;
+const OVERDUE_MS = 4_000;
 /** Longer than any timer of either library. */
 const PATIENCE_MS = 16_000;
 /** Ends a connection that is as good as new; if it is not, the answer shows it. */
@@ -40,25 +40,25 @@ export function bytesOf(bytes: HttpCase['bytes'], marks: Marks): Buffer[] {
 /** `expected` is the number of answers to wait for before the connection is tested; whatever else arrives is reported. */
 export async function play(port: number, pieces: readonly Buffer[], expected: Outcome, halfClose = false): Promise<Played> {
   const words = expected.split(' ');
-  const wanted = words.includes('close') || words.includes('hangs') ? Infinity : words.filter((word) => /\d/.test(word)).length;
+  const desired = words.includes('close') || words.includes('hangs') ? Infinity : words.filter((word) => /\d/.test(word)).length;
   const headless = pieces[0]?.subarray(0, 5).toString('latin1') === 'HEAD ';
   const wire = await Wire.open(port, headless);
   const startedAtMs = performance.now();
   await wire.send(pieces, halfClose);
-  const answered = await wire.until(wanted);
-  const late = performance.now() - startedAtMs > LATE_MS ? ['late'] : [];
+  const answered = await wire.until(desired);
+  const delayed = performance.now() - startedAtMs > OVERDUE_MS ? ['timer'] : [];
   if (!answered) {
     wire.destroy();
-    return { outcome: [...late, ...wire.words(), wire.ended ? 'close' : 'hangs'].join(' '), answers: wire.answers() };
+    return { outcome: [...delayed, ...wire.words(), wire.ended ? 'close' : 'hangs'].join(' '), answers: wire.answers() };
   }
   await wire.send([Buffer.from(GOODBYE)], false);
   await wire.until(Infinity);
   wire.destroy();
   const said = wire.words();
   // The answer after the expected ones belongs to the goodbye: a connection that accepted it was as good as new.
-  const kept = said.length === wanted + 1 && said.at(-1) === '200';
-  const own = kept ? said.slice(0, -1) : [...said, 'close'];
-  return { outcome: [...late, ...own].join(' '), answers: wire.answers().slice(0, wanted) };
+  const retained = said.length === desired + 1 && said.at(-1) === '200';
+  const own = retained ? said.slice(0, -1) : [...said, 'close'];
+  return { outcome: [...delayed, ...own].join(' '), answers: wire.answers().slice(0, desired) };
 }
 
 /** A socket and everything received on it. */
@@ -103,14 +103,14 @@ class Wire {
   }
 
   /** Whether this many answers arrived before the connection ended or time ran out. */
-  async until(wanted: number): Promise<boolean> {
+  async until(desired: number): Promise<boolean> {
     const atMs = performance.now() + PATIENCE_MS;
-    while (!this.ended && this.words().length < wanted) {
+    while (!this.ended && this.words().length < desired) {
       const leftMs = atMs - performance.now();
       if (leftMs <= 0) return false;
       await this.#news(leftMs);
     }
-    return this.words().length >= wanted;
+    return this.words().length >= desired;
   }
 
   words(): string[] {

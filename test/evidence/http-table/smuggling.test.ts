@@ -108,7 +108,7 @@ async function attackAll(port: number, run: string, atOnce: number): Promise<str
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, payload] = next;
       await attack(port, payload, marksOf(run, index));
-      // Two of them: a hidden request may make the shared connection answer one request late.
+      // Two of them: a hidden request may make the shared connection answer one request behind.
       for (const canary of [await translationOf(port, `canary behind ${run}${index}`), await refusalOf(port)]) {
         if (canary !== 'its own') faults.push(`${payload.name}: a canary got ${canary}`);
       }

@@ -98,8 +98,8 @@ class Wire {
 
   async over(withinMs: number): Promise<boolean> {
     const giveUp = new AbortController();
-    const late = delay(withinMs, false, { signal: giveUp.signal }).catch(() => false);
-    const over = await Promise.race([this.#over, late]);
+    const delayed = delay(withinMs, false, { signal: giveUp.signal }).catch(() => false);
+    const over = await Promise.race([this.#over, delayed]);
     giveUp.abort();
     return over;
   }

@@ -1,4 +1,4 @@
-// Requests that nobody would write: those of the HTTP table, and some more, changed at random places; reproducible from a seed.
+// Requests that nobody would write: those of the HTTP table, and some more, changed at random; reproducible from a seed.
 import { CASES } from '../http-table/cases.ts';
 import { AUTH, CASE_MARK, JSON_TYPE, TAIL_MARK, get, head } from '../http-table/notation.ts';
 import type { Random } from '../simulation/random.ts';

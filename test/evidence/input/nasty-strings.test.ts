@@ -10,10 +10,10 @@ import { NASTY_STRINGS } from './nasty-strings.ts';
 
 const AT_ONCE = 8;
 const TEXTS_MAX = 50;
-/** Texts get all of them; other places a share in the gate. */
+/** Texts get all of them; other positions get a share in the gate. */
 const SHARE = NASTY_STRINGS.filter((_nasty, index) => index % sized(8, 1) === 0);
 /** Parameters, members of a glossary, parts of a target and fields: all that are tried below. */
-const PLACES = 25;
+const POSITIONS = 25;
 
 interface Work {
   readonly text: readonly string[];
@@ -40,7 +40,7 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
     await input.stop();
     report({
       row: 16,
-      figure: `${NASTY_STRINGS.length} strings in ${PLACES} places, ${listener} listener`,
+      figure: `${NASTY_STRINGS.length} strings in ${POSITIONS} places, ${listener} listener`,
       measured: `${tried} requests: texts byte-exact to the engine and back, charged by code points; 0 5xx, nothing reflected into a field`,
       met: NASTY_STRINGS.length >= 500,
       counts: { badInputs: tried },
@@ -103,8 +103,8 @@ describe.each(LISTENERS)('the %s listener', (listener) => {
   });
 
   test('as name, term and translation of a glossary: refused by rule, or stored and passed to the engine unchanged', async () => {
-    const kept = await forEachOf(SHARE, AT_ONCE, (nasty) => throughGlossary(input, nasty));
-    expect(kept).toEqual(SHARE.map((nasty) => (fitsGlossary(nasty) ? nasty.trim() : 'refused')));
+    const retained = await forEachOf(SHARE, AT_ONCE, (nasty) => throughGlossary(input, nasty));
+    expect(retained).toEqual(SHARE.map((nasty) => (fitsGlossary(nasty) ? nasty.trim() : 'refused')));
   });
 
   test('in a path or a query, percent-encoded or raw: never anything but not found or refused', async () => {

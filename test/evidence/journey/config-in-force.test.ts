@@ -159,7 +159,8 @@ test('a gateway whose engines cannot be used says what to do, in its log and on 
   };
   const gateway = await started.gateway({ config: { engines, admin: { token } } });
   const visitor = await ConsoleVisitor.signedIn(gateway.opsPort, token);
-  const told = async (path: string): Promise<string> => (await visitor.get(path)).body.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  const answer = async (path: string): Promise<string> =>
+    (await visitor.get(path)).body.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
   const ready = async (): Promise<string> =>
     (await request({ port: gateway.opsPort, path: '/readyz', headers: { host: 'localhost' } })).body;
   for (const [name, cause, advice] of [
@@ -169,7 +170,7 @@ test('a gateway whose engines cannot be used says what to do, in its log and on 
   ] as const) {
     await expect.poll(() => gateway.logLines.join(''), SEEN).toMatch(new RegExp(`"engine":"${name}",.*${cause},"advice":"${advice}`));
     await expect.poll(ready, SEEN).toContain(`"${name}":{"ok":false`);
-    await expect.poll(() => told('/console'), SEEN).toContain(advice);
+    await expect.poll(() => answer('/console'), SEEN).toContain(advice);
   }
   const { warnings } = await checked(await written({ listen: `127.0.0.1:${gateway.port}`, ops: `127.0.0.1:${gateway.opsPort}` }));
   expect(warnings.join('')).not.toContain('another program');

@@ -169,9 +169,9 @@ describe('an answer', () => {
     await open();
     const browser = visitor();
     const query = provider.approve(await browser.begin(), ADA);
-    const kept = new Map(browser.cookies);
+    const retained = new Map(browser.cookies);
     const thief = visitor();
-    for (const [name, value] of kept) thief.cookies.set(name, value);
+    for (const [name, value] of retained) thief.cookies.set(name, value);
     expect((await browser.comeBack(query)).status).toBe(200);
     const calls = provider.calls.get('/token');
     await expectRefused(thief, await thief.comeBack(query), 400, 'used_before');
@@ -258,11 +258,11 @@ test('neither secret, code, token nor verifier is in the log, in a page or in th
   });
   const browser = visitor();
   const query = provider.approve(await browser.begin(), ADA);
-  const kept = [...browser.cookies.values()];
+  const retained = [...browser.cookies.values()];
   const back = await browser.comeBack(query);
   expect([back.status, tokens.length]).toEqual([200, 1]);
   const bad = await browser.comeBack(query);
   const shown = [back.body, bad.body, ...gateway.logLines, JSON.stringify(await newest(10))].join('\n');
-  for (const secret of [provider.clientSecret, query.get('code')!, query.get('state')!, ...kept, ...tokens])
+  for (const secret of [provider.clientSecret, query.get('code')!, query.get('state')!, ...retained, ...tokens])
     expect(shown).not.toContain(secret);
 });

@@ -1,4 +1,4 @@
-// A team's glossaries with DeepL as the engine: kept there for it, by two gateways, removed with the team; what DeepL
+// A team's glossaries with DeepL as the engine: stored there for it, by two gateways, removed with the team; what DeepL
 // does not take goes to another engine, or is a 400 that names the glossary.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answered } from '../../../src/index.ts';
@@ -68,7 +68,7 @@ describe('over SQLite', () => {
     expect(answers.map(textOf)).toEqual(answers.map(() => 'Haus'));
     expect(deepl.names.filter((name) => name.includes(team.teamId))).toHaveLength(1);
     await expect.poll(() => usedBy(team)).toBe(100);
-    for (const id of deepl.kept.keys()) deepl.kept.delete(id);
+    for (const id of deepl.stored.keys()) deepl.stored.delete(id);
     expect(textOf(await translate(0, team, glossaryId))).toBe('Haus');
     expect(deepl.broken).toEqual([]);
   });

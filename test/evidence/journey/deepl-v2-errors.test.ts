@@ -56,7 +56,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options
   test('an invalid parameter is reported in words that clients look for', async () => {
     const own = await setting.gateway.team();
     const wrong = (body: object): Promise<HttpResponse> => post({ text: ['a'], target_lang: 'DE', ...body }, own.key);
-    const told: readonly (readonly [body: object, words: RegExp, code?: string])[] = [
+    const answer: readonly (readonly [body: object, words: RegExp, code?: string])[] = [
       [{ target_lang: 'XX' }, /target_lang.*not supported/, 'invalid_target_lang'],
       [{ target_lang: undefined }, /target_lang.*not supported/, 'invalid_target_lang'],
       [{ source_lang: 'XX' }, /source_lang.*not supported/, 'invalid_source_lang'],
@@ -78,7 +78,7 @@ onOneGateway({ config: { plugins: [{ module: 'lingate/plugins/deepl-v2', options
       [{ text: [null] }, /Expected|text\[0\]/],
       [{ text: undefined }, /Expected 'text' parameter to be an array of strings/],
     ];
-    for (const [body, words, code = 'validation_error'] of told) {
+    for (const [body, words, code = 'validation_error'] of answer) {
       expect(expectProblem(await wrong(body), 400, code)).toMatch(words);
     }
     expectProblem(await ask(setting, { path: '/v2/languages?type=both', key: own.key }), 400, 'validation_error');

@@ -31,7 +31,7 @@ onOneGateway({ config }, (setting) => {
     const fileName = `${PRIVATE}.txt`;
     ids.done = await ofOne.uploaded({ file: `To ${PRIVATE}`, fileName });
     await ofOne.reached(ids.done, 'done');
-    // What the sender is told quotes the file.
+    // What the sender reads quotes the file.
     ids.error = await ofOne.uploaded({ file: `<meta charset="${PRIVATE}"><p>Hello`, fileName: `${PRIVATE}.html` });
     expect((await ofOne.reached(ids.error, 'error'))['detail']).toContain(PRIVATE.slice(0, 4));
     ids.downloaded = await ofOther.uploaded({ file: 'Dear all', fileName });

@@ -17,7 +17,7 @@ const SILENT_MS = 2000;
 
 await untilOneDay();
 
-// Places are a process's own, whatever its store.
+// The uploads that may run are a process's own, whatever its store.
 onOneGateway({ config: { ...config, plugins: [{ module: 'lingate/plugins/libretranslate' }] } }, (setting) => {
   /** The beginning of an upload whose body does not arrive. */
   const opened = async (path: string, headers: Readonly<Record<string, string>>, bytes: number): Promise<RawConnection> => {
@@ -41,7 +41,7 @@ onOneGateway({ config: { ...config, plugins: [{ module: 'lingate/plugins/libretr
   test('callers who leave in the middle give their places back', async () => {
     const { key } = await setting.gateway.team();
     const caller = new DocumentCaller(setting.gateway.port, key);
-    // A team has four places.
+    // A team may have four at a time.
     for (let i = 0; i < 12; i++) {
       const connection = await open(key);
       connection.send(Buffer.from('--x\r\n'));
@@ -51,7 +51,7 @@ onOneGateway({ config: { ...config, plugins: [{ module: 'lingate/plugins/libretr
   });
 
   test('a key that is unknown, revoked or over its rate is refused before any of the body has arrived', async () => {
-    const told = async (key: string): Promise<number> => {
+    const answer = async (key: string): Promise<number> => {
       const connection = await open(key);
       const { status } = await connection.response();
       connection.destroy();
@@ -60,10 +60,10 @@ onOneGateway({ config: { ...config, plugins: [{ module: 'lingate/plugins/libretr
     const { teams } = setting.gateway.store;
     const revoked = await setting.gateway.team();
     answered(await teams.revokeKey(revoked.keyId));
-    expect([await told(`la_live_${'x'.repeat(40)}`), await told(revoked.key)]).toEqual([401, 401]);
+    expect([await answer(`la_live_${'x'.repeat(40)}`), await answer(revoked.key)]).toEqual([401, 401]);
     const slow = await setting.gateway.team({ ...QUOTA_PLAN, limits: [{ per: 'day', requests: 1 }] });
     expect((await new DocumentCaller(setting.gateway.port, slow.key).state('01KA6Q4T1V8E5S0H6N3B7W2XJD')).status).toBe(404);
-    expect(await told(slow.key)).toBe(429);
+    expect(await answer(slow.key)).toBe(429);
   });
 
   test('a team that sends slowly has a quarter of the places, and loses them', { timeout: 60_000 }, async () => {

@@ -19,7 +19,7 @@ test.each(LISTENERS)(
   async (listener) => {
     await site.configure({ listener, engine: { urls: [site.engine.url] }, limits: { drain_delay_seconds: 4 } });
     const gateway = await site.serve();
-    const kept = await RawConnection.open({ port: gateway.port });
+    const persistent = await RawConnection.open({ port: gateway.port });
     const bytes = requestBytes(V1.translation(site.team.key, ['0123456789']));
     const ended = gateway.end('SIGTERM');
     await expect
@@ -28,8 +28,8 @@ test.each(LISTENERS)(
     expect(await opsPage(gateway, '/livez')).toBe('200 ok\n');
     expect((await request({ port: gateway.port, path: '/health' })).status).toBe(503);
     expect((await translate(gateway.port, site.team.key)).headers['connection']).not.toBe('close');
-    kept.send(bytes);
-    expect((await kept.response()).headers['connection']).not.toBe('close');
+    persistent.send(bytes);
+    expect((await persistent.response()).headers['connection']).not.toBe('close');
     const refused = async (): Promise<unknown> =>
       RawConnection.open({ port: gateway.port }).then(
         (connection) => connection.destroy(),
@@ -37,10 +37,10 @@ test.each(LISTENERS)(
       );
     await expect.poll(refused).toBe('ECONNREFUSED');
     // The connection that is still open gets its last answer.
-    kept.send(bytes);
-    const last = await kept.response();
+    persistent.send(bytes);
+    const last = await persistent.response();
     expect([last.status, last.headers['connection']]).toEqual([200, 'close']);
-    expect(await kept.ended).toBe('fin');
+    expect(await persistent.ended).toBe('fin');
     expect(await ended).toBe(0);
     expect(logged(gateway, 'request').filter(({ status }) => status === 200)).toHaveLength(3);
   },

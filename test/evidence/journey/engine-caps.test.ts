@@ -58,15 +58,15 @@ describe('two gateways on one Redis', () => {
     expect(warned.map((line) => JSON.parse(line) as unknown)).toEqual([
       expect.objectContaining({ level: 'warn', engine: 'small', per: 'month', most: MOST, characters: MOST }),
     ]);
-    const told = () => receiver.received.filter(({ type }) => type === 'lingate.engine.limit');
-    await expect.poll(() => told().length).toBe(1);
-    expect(told()[0]).toMatchObject({ subject: 'small', data: { engine: 'small', per: 'month', most: MOST, character_count: MOST } });
+    const reported = () => receiver.received.filter(({ type }) => type === 'lingate.engine.limit');
+    await expect.poll(() => reported().length).toBe(1);
+    expect(reported()[0]).toMatchObject({ subject: 'small', data: { engine: 'small', per: 'month', most: MOST, character_count: MOST } });
     // A gateway that starts later knows it before its first request.
-    const late = await start('small', true);
-    expect((await translate(late, team)).status).toBe(200);
+    const delayed = await start('small', true);
+    expect((await translate(delayed, team)).status).toBe(200);
     expect(engines.small.requests.length).toBe(MOST / TEXT.length);
     await expect.poll(() => one.charged(team)).toBeDefined();
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
   });
 
   test('without another engine it is a 503 without a charge, and the languages stay offered', async () => {

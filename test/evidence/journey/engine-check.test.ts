@@ -112,8 +112,8 @@ const FAILURES: readonly (readonly [what: string, protocol: string, does: Behavi
 
 test.each(FAILURES)('%s of an engine that speaks %s', async (_what, protocol, does, report, advice) => {
   const { url } = await scripted(protocol, does);
-  const told = await failureOf({ protocol, urls: [url], timeout_ms: 1000 }, ...(report === LACKING ? ['--to', 'ga'] : []));
-  expect(told).toMatchObject({ engine: 'default', url, ok: false, ...report, advice: words(advice) });
+  const reply = await failureOf({ protocol, urls: [url], timeout_ms: 1000 }, ...(report === LACKING ? ['--to', 'ga'] : []));
+  expect(reply).toMatchObject({ engine: 'default', url, ok: false, ...report, advice: words(advice) });
 });
 
 test.each([...builtInProtocols.keys()])('an engine that speaks %s translates one sentence, once', async (protocol) => {

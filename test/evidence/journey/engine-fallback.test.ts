@@ -145,18 +145,18 @@ describe('over all fronts', () => {
     const ofEngines = new RegExp([CANARY, 'hidden-', ...NAMES.map((name) => `:${engines[name].port}\\b`)].join('|'));
     const line = { engine: hidden(engine), engine_attempts: 2, characters: ok ? HELLO.length : 0 };
     const translate = async (front: Front): Promise<string> => {
-      const told = await request({ port: gateway.port, ...front.translation(team.key, [HELLO]) });
-      const id = String(told.headers['x-request-id']);
+      const reply = await request({ port: gateway.port, ...front.translation(team.key, [HELLO]) });
+      const id = String(reply.headers['x-request-id']);
       const retryAfter = ok ? undefined : '5';
-      expect([plan, front.name, told.status, told.headers['retry-after'], asked(id)]).toEqual([
+      expect([plan, front.name, reply.status, reply.headers['retry-after'], asked(id)]).toEqual([
         plan,
         front.name,
         ok ? 200 : front.statuses.engine_unavailable,
         retryAfter,
         times,
       ]);
-      if (ok) expect(front.texts(told.body)).toEqual([`[DE] ${HELLO}`]);
-      expect(JSON.stringify([told.headers, told.body])).not.toMatch(ofEngines);
+      if (ok) expect(front.texts(reply.body)).toEqual([`[DE] ${HELLO}`]);
+      expect(JSON.stringify([reply.headers, reply.body])).not.toMatch(ofEngines);
       return id;
     };
     const ids = await Promise.all(FRONTS.map(translate));
@@ -255,8 +255,8 @@ describe('over all fronts', () => {
     const twice: Behaviour = (_request, response) =>
       void response.socket!.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'.repeat(2));
     const ask = async ({ key }: TestTeam): Promise<object> => {
-      const told = await request({ port: gateway.port, ...V1.translation(key, [HELLO]) });
-      return { status: told.status, asked: asked(String(told.headers['x-request-id'])) };
+      const reply = await request({ port: gateway.port, ...V1.translation(key, [HELLO]) });
+      return { status: reply.status, asked: asked(String(reply.headers['x-request-id'])) };
     };
     for (const team of [alone, several]) expect(await ask(team)).toMatchObject({ status: 200 });
     const before = await attempts();

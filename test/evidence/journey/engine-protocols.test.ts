@@ -81,8 +81,8 @@ describe('an operator learns', () => {
     const site = await start('deepl');
     site.engine.always(status(456));
     for (let i = 0; i < 3; i++) expect((await site.ask('Hello')).status).toBe(503);
-    const told = (): string[] => site.gateway.logLines.filter((line) => line.includes('own quota at the engine'));
-    await expect.poll(told).toEqual([expect.stringContaining('"level":"error"')]);
+    const reported = (): string[] => site.gateway.logLines.filter((line) => line.includes('own quota at the engine'));
+    await expect.poll(reported).toEqual([expect.stringContaining('"level":"error"')]);
     expect(await site.metrics()).toContain('lingate_engine_quota_exhausted_total{engine="default"} 6');
   });
 

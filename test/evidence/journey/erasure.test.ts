@@ -9,7 +9,7 @@ import { ask, expectProblem, onEveryGateway } from '../../support/every-gateway.
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { inProcess, parsed } from '../../support/lingate-command.ts';
 import { request } from '../../support/raw-http.ts';
-import { placesOf } from '../../support/store-search.ts';
+import { locationsOf } from '../../support/store-search.ts';
 import { writtenOnce } from '../../support/written-file.ts';
 
 const TOKEN = randomBytes(24).toString('hex');
@@ -92,12 +92,12 @@ onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { time
   describe('a deleted team', () => {
     test('leaves nothing in the whole store, in the log and in the metrics; another team keeps everything', async () => {
       const [stays, goes] = [await lively(), await lively()];
-      const before = await placesOf(setting.url, [...goes.words, ...goes.ids]);
+      const before = await locationsOf(setting.url, [...goes.words, ...goes.ids]);
       expect(before.length).toBeGreaterThan(8);
       const status = (await call('DELETE', `/teams/${goes.teamId}?keep_usage=false`)).status;
       expect(status).toBe(204);
-      expect(await placesOf(setting.url, goes.words)).toEqual([]);
-      expect((await placesOf(setting.url, goes.ids)).filter((place) => !isAudit(place))).toEqual([]);
+      expect(await locationsOf(setting.url, goes.words)).toEqual([]);
+      expect((await locationsOf(setting.url, goes.ids)).filter((place) => !isAudit(place))).toEqual([]);
       expectProblem(await translate(goes.key), 'unauthorized');
       expectProblem(await call('DELETE', `/teams/${goes.teamId}`), 'not_found');
       expect(setting.gateway.logLines.filter((line) => goes.words.some((word) => line.includes(word)))).toEqual([]);
@@ -115,7 +115,7 @@ onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { time
         kept_usage: true,
       });
       expectProblem(await translate(goes.key), 'unauthorized');
-      expect(await placesOf(setting.url, goes.words)).toEqual([]);
+      expect(await locationsOf(setting.url, goes.words)).toEqual([]);
       expectProblem(await call('GET', `/teams/${goes.teamId}`), 'not_found');
       const path = `/usage?from=${FROM}&to=${TO}&by=total&keys=true&team=${goes.teamId}`;
       const { usage } = await answered('listUsage', call('GET', path));
@@ -125,7 +125,7 @@ onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { time
       const { periods } = await answered('listPeriods', call('GET', `/teams/${goes.teamId}/periods`));
       expect(periods).toMatchObject([{ closed: true, character_count: 8 }]);
       expect(await cli('team', 'delete', goes.teamId, '--erase-usage', '--yes')).toMatchObject({ status: 'deleted', kept_usage: false });
-      expect((await placesOf(setting.url, [...goes.words, ...goes.ids])).filter((place) => !isAudit(place))).toEqual([]);
+      expect((await locationsOf(setting.url, [...goes.words, ...goes.ids])).filter((place) => !isAudit(place))).toEqual([]);
       expectProblem(await call('GET', `/teams/${goes.teamId}/periods`), 'not_found');
     });
 
@@ -143,7 +143,7 @@ onEveryGateway({ config: { admin: { token: TOKEN }, plans: PLANS, engine: { time
       expect((await underWay!).status).toBe(200);
       for (const path of ['/v1/usage', '/v1/languages', '/v1/glossaries']) expectProblem(await ofCaller(key, 'GET', path), 'unauthorized');
       expectProblem(await translate(key), 'unauthorized');
-      expect((await placesOf(setting.url, [teamId])).filter((place) => !isAudit(place))).toEqual([]);
+      expect((await locationsOf(setting.url, [teamId])).filter((place) => !isAudit(place))).toEqual([]);
     });
   });
 });

@@ -46,17 +46,17 @@ async function command<T>(...args: readonly string[]): Promise<T> {
 const makeTeam = async (): Promise<string> =>
   (await command<{ team_id: string }>('team', 'create', '--name', 'Reader', '--plan', 'small')).team_id;
 
-interface Told {
+interface Reported {
   readonly type: string;
   readonly subject: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const told = (subject: string): Told[] =>
+const reported = (subject: string): Reported[] =>
   receiver
     .lines()
     .map((line) => /^(\S+) (\S+) (\{.*\})$/.exec(line)!)
-    .map(([, type, of, data]) => ({ type: type!, subject: of!, data: JSON.parse(data!) as Told['data'] }))
+    .map(([, type, of, data]) => ({ type: type!, subject: of!, data: JSON.parse(data!) as Reported['data'] }))
     .filter((event) => event.subject === subject);
 
 describe('what a team is told of', () => {
@@ -69,14 +69,15 @@ describe('what a team is told of', () => {
     // Until the last is settled its characters are reserved: they refuse others, but the event counts what is charged.
     const charged = async (): Promise<unknown> => (await command<{ character_count: unknown }>('usage', teamId)).character_count;
     await expect.poll(charged).toBe(100);
-    expect(told(teamId).map(({ type }) => type)).not.toContain('lingate.limit.reached');
+    expect(reported(teamId).map(({ type }) => type)).not.toContain('lingate.limit.reached');
     for (let i = 0; i < 7; i++) expect((await translate(gateway.port, key)).status).toBe(402);
     const refusals = async (): Promise<unknown> => (await command<{ refusals: unknown }>('team', 'show', teamId)).refusals;
     await expect.poll(refusals).toEqual({ rate_limited: 0, quota_exceeded: 7, credit_exhausted: 0 });
-    const reached = (): Told['data'][] => told(teamId).flatMap(({ type, data }) => (type === 'lingate.limit.reached' ? [data] : []));
+    const reached = (): Reported['data'][] =>
+      reported(teamId).flatMap(({ type, data }) => (type === 'lingate.limit.reached' ? [data] : []));
     await expect.poll(reached).toHaveLength(1);
     expect(reached()[0]).toMatchObject({ code: 'quota_exceeded', required_characters: 10, team_id: teamId, character_count: 100 });
-    // What it ends with is told too.
+    // What it ends with is reported too.
     for (let i = 0; i < 3; i++) expect((await translate(gateway.port, key)).status).toBe(402);
     await gateway.end('SIGTERM');
     gateway = undefined;
@@ -93,9 +94,9 @@ describe('what a team is told of', () => {
     for (let i = 0; i < 10; i++) expect((await translate(gateway.port, key)).status).toBe(200);
     await command('key', 'revoke', keyId);
     const types = ['key.created', 'key.revoked', 'quota.threshold', 'quota.threshold', 'team.created'];
-    const seen = () => told(teamId).map(({ type }) => type);
+    const seen = () => reported(teamId).map(({ type }) => type);
     await expect.poll(() => seen().toSorted()).toEqual(types.map((type) => `lingate.${type}`));
-    const byType = (type: string): Told['data'][] => told(teamId).flatMap((event) => (event.type === type ? [event.data] : []));
+    const byType = (type: string): Reported['data'][] => reported(teamId).flatMap((event) => (event.type === type ? [event.data] : []));
     expect(byType('lingate.team.created')).toEqual([expect.objectContaining({ team_id: teamId, name: 'Reader', plan: 'small' })]);
     expect(byType('lingate.key.revoked')).toEqual([expect.objectContaining({ key_id: keyId, display: key.slice(0, 12), label: 'web' })]);
     const reached = byType('lingate.quota.threshold').toSorted((one, other) => Number(one['percent']) - Number(other['percent']));
@@ -129,5 +130,5 @@ test('a command with another configuration stores events too, while a gateway se
   await expect.poll(async () => (await site.store.outbox.lease('another', 1)) === false).toBe(true);
   await site.configure({ engine: { urls: [site.engine.url] }, plans: { small: PLAN } });
   const teamId = await makeTeam();
-  await expect.poll(() => told(teamId).map(({ type }) => type)).toEqual(['lingate.team.created']);
+  await expect.poll(() => reported(teamId).map(({ type }) => type)).toEqual(['lingate.team.created']);
 });

@@ -21,8 +21,8 @@ onEveryGateway({ config: CONFIG }, (setting) => {
     expect(made.status).toBe(201);
     const id = String(made.body['glossary_id']);
     const v2 = { name: 'n', ...pair, entries: 'ab\tcdef', entries_format: 'tsv' };
-    const told = { ...reached.body, message: expect.any(String) as string };
-    expect(await asked(key, 'POST', '/v2/glossaries', v2)).toMatchObject({ ...reached, body: told });
+    const reply = { ...reached.body, message: expect.any(String) as string };
+    expect(await asked(key, 'POST', '/v2/glossaries', v2)).toMatchObject({ ...reached, body: reply });
     const dictionary = (entries: string) => ({ source_lang: 'en', target_lang: 'de', entries, entries_format: 'tsv' });
     const path = `/v3/glossaries/${uuidOf(id)}`;
     expect(await asked(key, 'PATCH', path, { dictionaries: [dictionary('two\tzwei')] })).toMatchObject(reached);

@@ -74,7 +74,7 @@ test(
     await expect.poll(() => memory.teams()).toEqual([stays, byCommand, byApi].map(({ teamId }) => teamId).toSorted());
     expect((await ownFigures(gateway)).entries).toBe(ofStays.entries + 4);
     const early = await both(doomed, (team, i) => atEngine(scene, team, `doomed early ${i}`));
-    const late = await both(doomed, (team, i) => atEngine(scene, team, `doomed late ${i}`));
+    const delayed = await both(doomed, (team, i) => atEngine(scene, team, `doomed late ${i}`));
     const slow = await both(doomed, (team, i) => beforeMemory(scene, team, `doomed slow ${i}`));
 
     parsed(await inProcess(['team', 'delete', byCommand.teamId, '--yes', '--json', '--config', file]));
@@ -86,10 +86,10 @@ test(
     await expect.poll(() => ownFigures(gateway), { timeout: LEARNT_MS }).toEqual(ofStays);
     await expect.poll(() => memory.teams(), { timeout: LEARNT_MS }).toEqual([stays.teamId]);
 
-    expect(await both(late, (one) => one.continue())).toEqual([['[DE] doomed late 0'], ['[DE] doomed late 1']]);
+    expect(await both(delayed, (one) => one.continue())).toEqual([['[DE] doomed late 0'], ['[DE] doomed late 1']]);
     expect(await both(slow, (one) => one.continue())).toEqual([['[DE] held doomed slow 0'], ['[DE] held doomed slow 1']]);
     expect(await ownFigures(gateway)).toEqual(ofStays);
-    // Written on the same connection, so after whatever the late requests have written.
+    // Written on the same connection, so after whatever the delayed requests have written.
     await connected(memory, gateway, stays);
     expect(await memory.teams()).toEqual([stays.teamId]);
     expect(await memory.content()).not.toContain('doomed');

@@ -11,7 +11,7 @@ import { request } from '../../support/raw-http.ts';
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { startedUntil } from '../../support/started.ts';
 
-const WANTED = {
+const EXPECTED = {
   status: 400,
   json: {
     code: 'validation_error',
@@ -64,10 +64,10 @@ describe('in front of one engine', () => {
 
   test('the first request finds it out in two attempts, the next ones need no call; texts with their language are translated', async () => {
     const answer = await translated();
-    expect(shown(answer)).toMatchObject(WANTED);
+    expect(shown(answer)).toMatchObject(EXPECTED);
     expect(answer.header('retry-after')).toBeUndefined();
     expect(identified()).toBe(2);
-    expect(shown(await translated())).toMatchObject(WANTED);
+    expect(shown(await translated())).toMatchObject(EXPECTED);
     expect(identified()).toBe(2);
     await uncharged();
     expect((await translated({ source_lang: 'EN' })).status).toBe(200);
@@ -110,7 +110,7 @@ describe('in front of several engines', () => {
 
   test('a rule that leads only to one that does not is a 400', async () => {
     answered(await gateway.store.teams.updateTeam(team.teamId, { plan: { name: 'cheap', limits: limitsOf(QUOTA_PLAN) } }));
-    expect(shown(await translated())).toMatchObject(WANTED);
+    expect(shown(await translated())).toMatchObject(EXPECTED);
     expect((await translated({ source_lang: 'EN' })).status).toBe(200);
   });
 });

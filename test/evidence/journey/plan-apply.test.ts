@@ -79,7 +79,7 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: PLANS } }, (setting) =>
     await give(generous);
     expect(parsed(await applyLow(['--yes']))).toMatchObject({ changed: 1, dearer });
     expect((await held()).characterLimit).toBe(2);
-    // The gateway's own plan is dearer than what the team has now: its period costs more again.
+    // The gateway's own plan is costlier than what the team has now: its period costs more again.
     await give({ ...generous, minorPerMillion: 0, characterLimit: 2_000_000, overageCharacters: 10 });
     const asked = await call('PATCH', `/teams/${teamId}`, { body: { plan: 'dear' } });
     expect(JSON.parse(asked.body)).toMatchObject({ status: 400, code: 'validation_error', dearer });

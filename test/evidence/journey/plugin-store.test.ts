@@ -46,8 +46,8 @@ test('a gateway serves from it, and sends its events', async () => {
   const answer = await fetch(`${app.listenUrl}/v1/translate`, { method: 'POST', headers, body: '{"text":["Hello"],"target_lang":"DE"}' });
   expect(await answer.json()).toMatchObject({ translations: [{ text: '[DE] Hello' }] });
   await expect.poll(async () => answered(await store.teams.usage(teamId))?.characters).toBe(5);
-  const told = (): string[] => receiver.lines().flatMap((line) => (line.split(' ')[1] === teamId ? line.split(' ')[0]! : []));
-  await expect.poll(() => told().toSorted()).toEqual(['lingate.key.created', 'lingate.quota.threshold', 'lingate.team.created']);
+  const reported = (): string[] => receiver.lines().flatMap((line) => (line.split(' ')[1] === teamId ? line.split(' ')[0]! : []));
+  await expect.poll(() => reported().toSorted()).toEqual(['lingate.key.created', 'lingate.quota.threshold', 'lingate.team.created']);
 });
 
 test('commands open it too', async () => {

@@ -23,7 +23,7 @@ onOneGateway({ config: { docs: { public: true }, service: { public_url: `${PUBLI
       expect(page.header('content-security-policy')).toContain("default-src 'none'");
       expect(page.header('x-content-type-options')).toBe('nosniff');
       expect(page.header('referrer-policy')).toBe('no-referrer');
-      // The same for everybody: it may be kept, and whoever has it gets no body again.
+      // The same for everybody: it may be cached, and whoever has it gets no body again.
       expect(page.header('cache-control')).toBe('no-cache');
       expect((await ask(setting, { path, headers: { 'if-none-match': page.header('etag')! } })).status).toBe(304);
       expect(page.header('x-request-id')).toMatch(/^[0-9A-Z]{26}$/);

@@ -59,25 +59,25 @@ onEveryGateway({ config }, (setting) => {
   async function flooding(
     sent: (team: TestTeam) => Sent,
     { limits = {}, first = sent }: { readonly limits?: KeyLimits; readonly first?: (team: TestTeam) => Sent } = {},
-  ): Promise<{ readonly team: TestTeam; readonly told: HttpResponse; readonly repeated: HttpResponse }> {
+  ): Promise<{ readonly team: TestTeam; readonly answer: HttpResponse; readonly repeated: HttpResponse }> {
     for (let tries = 0; tries < TRIES; tries++) {
       const team = await setting.gateway.team(ONE_A_SECOND);
       if (Object.keys(limits).length > 0) answered(await setting.gateway.store.teams.updateKey(team.keyId, { limits }));
       expect((await send(first(team))).status).toBe(200);
-      const told = await send(sent(team));
+      const answer = await send(sent(team));
       const { response, asked } = await watched(sent(team));
-      if (told.status === 429 && response.status === 429 && !asked) return { team, told, repeated: response };
+      if (answer.status === 429 && response.status === 429 && !asked) return { team, answer, repeated: response };
     }
     throw new Error('no request was refused without the store');
   }
 
   describe.each(FRONTS)('over $name', (front) => {
     test('the answer is the one that the store gave', async () => {
-      const { told, repeated } = await flooding(({ key }) => front.translation(key, ['Hello']));
+      const { answer, repeated } = await flooding(({ key }) => front.translation(key, ['Hello']));
       const withoutId = ({ body }: HttpResponse): string => body.replaceAll(/[0-9A-HJKMNP-TV-Z]{26}/g, 'ID');
-      expect(withoutId(repeated)).toBe(withoutId(told));
+      expect(withoutId(repeated)).toBe(withoutId(answer));
       for (const name of ['content-type', 'retry-after', 'x-ratelimit-limit', 'ratelimit', 'ratelimit-policy', 'connection']) {
-        expect([name, repeated.header(name)]).toEqual([name, told.header(name)]);
+        expect([name, repeated.header(name)]).toEqual([name, answer.header(name)]);
       }
     });
   });

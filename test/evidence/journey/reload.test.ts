@@ -83,7 +83,7 @@ describe('a reload', () => {
   test('lingate reload prints what is in force and what waits; a refused configuration is status 1, and nothing changes', async () => {
     await configure();
     const { host, port } = new URL((await serve()).opsUrl);
-    // Only this machine is told, by a name that is the listener's: a page in a browser may lead another one here.
+    // Only this machine is answered, by a name that is the listener's: a page in a browser may lead another one here.
     expect((await request({ port: Number(port), path: '/reloads', headers: { Host: 'pages.test' } })).status).toBe(421);
     const words = ['reload', '--config', join(site.folder, 'lingate.yaml'), '--ops', host, '--json'];
     await languages(german, french);

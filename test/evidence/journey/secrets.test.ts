@@ -12,8 +12,8 @@ import { formsOf, hitsIn } from '../security/canaries.ts';
 import type { Canary, Hit } from '../security/canaries.ts';
 import { FacadeTraffic } from '../security/facade-traffic.ts';
 import { leakyEngine } from '../security/leaky-engine.ts';
-import { opsPages, storedIn } from '../security/places.ts';
-import type { Place } from '../security/places.ts';
+import { opsPages, storedIn } from '../security/outputs.ts';
+import type { Place } from '../security/outputs.ts';
 import { SecretTraffic } from '../security/secret-traffic.ts';
 import { COMBINATIONS } from '../../support/every-gateway.ts';
 
@@ -22,8 +22,8 @@ const ENGINE: Canary = { name: 'engine', value: CANARY };
 /** In the exception that the fault plugin throws. */
 const BUG: Canary = { name: "a bug's message", value: 'thrown on command' };
 
-function hits(places: readonly Place[], canaries: readonly Canary[]): Hit[] {
-  return places.flatMap(({ name, content }) => hitsIn(name, content, canaries));
+function hits(contents: readonly Place[], canaries: readonly Canary[]): Hit[] {
+  return contents.flatMap(({ name, content }) => hitsIn(name, content, canaries));
 }
 
 test.each([...formsOf('a secret: "é<&').keys()])('a secret in the form "%s" is found anywhere in a text', (form) => {
@@ -76,8 +76,8 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       status: response.status,
       place: { name, content: JSON.stringify([response.rawHeaders, response.statusText]) + response.body },
     }));
-    const places = all.map(({ place }) => place);
-    expect(hits(places, [...traffic.keys, { name: 'unknown key', value: traffic.secret.unknownKey }, ENGINE, BUG])).toEqual([]);
+    const contents = all.map(({ place }) => place);
+    expect(hits(contents, [...traffic.keys, { name: 'unknown key', value: traffic.secret.unknownKey }, ENGINE, BUG])).toEqual([]);
     const refused = all.filter(({ status }) => status >= 400).map(({ place }) => place);
     // Names of members are repeated to their sender, so that a mistyped option or a bad entry can be found; values never are.
     const names = ['member', 'term'];
@@ -91,25 +91,25 @@ describe.each(COMBINATIONS)('$listener listener, $store store', ({ listener, sto
       expect([path, response.status]).toEqual([path, 200]);
       return { name: path, content: JSON.stringify(response.rawHeaders) + response.body };
     };
-    const places = await Promise.all(['/v1/usage', '/v1/glossaries', '/v1/languages?type=target', '/health'].map(ask));
-    expect(hits(places, [...traffic.said, ...traffic.keys, ENGINE])).toEqual([]);
+    const contents = await Promise.all(['/v1/usage', '/v1/glossaries', '/v1/languages?type=target', '/health'].map(ask));
+    expect(hits(contents, [...traffic.said, ...traffic.keys, ENGINE])).toEqual([]);
   });
 
   test('no ops page, metrics included, contains any of it', async () => {
-    const places = await opsPages(site.process.opsUrl);
-    expect(places.find(({ name }) => name === 'ops /metrics')!.content).toContain('lingate_requests_total');
-    expect(hits(places, [...traffic.said, ...traffic.keys, ENGINE, BUG])).toEqual([]);
+    const contents = await opsPages(site.process.opsUrl);
+    expect(contents.find(({ name }) => name === 'ops /metrics')!.content).toContain('lingate_requests_total');
+    expect(hits(contents, [...traffic.said, ...traffic.keys, ENGINE, BUG])).toEqual([]);
   });
 
   test('the store contains glossary entries and the beginnings of keys, and nothing else of it', async () => {
-    const places = await storedIn(site.storeUrl);
+    const contents = await storedIn(site.storeUrl);
     const { term, unknownKey } = traffic.secret;
     // What may be there is found, so the search works.
-    expect(hits(places, [{ name: 'term', value: term }])).not.toEqual([]);
-    expect(hits(places, [{ name: 'display', value: 'la_live_' }])).not.toEqual([]);
+    expect(hits(contents, [{ name: 'term', value: term }])).not.toEqual([]);
+    expect(hits(contents, [{ name: 'display', value: 'la_live_' }])).not.toEqual([]);
     const entries = ['term', 'termTranslation'];
     const rest = traffic.said.filter(({ name }) => !entries.includes(name));
-    expect(hits(places, [...rest, ...traffic.keys, { name: 'unknown key', value: unknownKey.slice(12) }, ENGINE])).toEqual([]);
+    expect(hits(contents, [...rest, ...traffic.keys, { name: 'unknown key', value: unknownKey.slice(12) }, ENGINE])).toEqual([]);
   });
 
   test('no line that the process has printed contains any of it', async () => {

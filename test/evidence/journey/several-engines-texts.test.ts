@@ -71,9 +71,9 @@ const TEXTS = Array.from({ length: 128 }, (_none, i) => `t${String(i).padStart(3
 
 test('of a request in three pieces only the one that fails goes to the next engine; one that fails there too refuses the whole request', async () => {
   engines.whole.always(where('t050', status(500), 'whole'));
-  const told = await send(GOOGLE.translation(team.key, TEXTS));
-  expect(told.status).toBe(200);
-  expect(GOOGLE.texts(told.body)).toEqual(TEXTS.map((text, i) => `${i >= 43 && i < 86 ? 'other' : 'whole'} DE ${text}`));
+  const answer = await send(GOOGLE.translation(team.key, TEXTS));
+  expect(answer.status).toBe(200);
+  expect(GOOGLE.texts(answer.body)).toEqual(TEXTS.map((text, i) => `${i >= 43 && i < 86 ? 'other' : 'whole'} DE ${text}`));
   expect(calls()).toEqual([0, 3, 1]);
   await expectCharged(128 * 4);
   engines.other.always(status(500));
@@ -84,8 +84,8 @@ test('of a request in three pieces only the one that fails goes to the next engi
 
 test('languages that go to different engines are one charge; one that fails refuses all, and with one that is not offered none is started', async () => {
   const into = (...targets: readonly string[]) => send(AZURE.translation(team.key, ['Hello'], targets.join('&to=')));
-  const told = await into('de', 'fr', 'es');
-  expect(JSON.parse(told.body)).toEqual([
+  const answer = await into('de', 'fr', 'es');
+  expect(JSON.parse(answer.body)).toEqual([
     {
       translations: [
         ['whole DE Hello', 'de'],
@@ -94,7 +94,7 @@ test('languages that go to different engines are one charge; one that fails refu
       ].map(([text, to]) => ({ text, to })),
     },
   ]);
-  expect([told.headers['x-metered-usage'], calls()]).toEqual(['15', [1, 1, 1]]);
+  expect([answer.headers['x-metered-usage'], calls()]).toEqual(['15', [1, 1, 1]]);
   await expectCharged(15);
   engines.other.always(status(500));
   expect((await into('de', 'fr')).status).toBe(503);
@@ -109,8 +109,8 @@ test('if the first engine takes one text a call and fails at one of them, the ne
   engines.words.always((asking, response) =>
     asking.body.includes('two') ? status(500)(asking, response) : void response.end(right(asking)),
   );
-  const told = await send(V1.translation(team.key, ['one', 'two', 'three'], 'ES'));
-  expect(V1.texts(told.body)).toEqual(['one', 'two', 'three'].map((text) => `whole ES ${text}`));
+  const answer = await send(V1.translation(team.key, ['one', 'two', 'three'], 'ES'));
+  expect(V1.texts(answer.body)).toEqual(['one', 'two', 'three'].map((text) => `whole ES ${text}`));
   expect(engines.whole.requests.map(({ body }) => (JSON.parse(body) as { text: string[] }).text)).toEqual([['one', 'two', 'three']]);
   expect(engines.other.requests).toHaveLength(0);
   await expectCharged(11);

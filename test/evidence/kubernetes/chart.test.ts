@@ -133,7 +133,7 @@ function expectNamesOnce(manifests: readonly Manifest[]): void {
 }
 
 /** What the pods would read, as a file beside the other ones. */
-function expectSound(name: string, manifests: readonly Manifest[]): void {
+function expectWhole(name: string, manifests: readonly Manifest[]): void {
   const found = manifests.find(({ data }) => data?.['lingate.yaml'] !== undefined)!;
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, found.data!['lingate.yaml']!);
@@ -144,7 +144,7 @@ test('each of its values is taken', async () => {
   const unique = new Map<string, Manifest>();
   for (const [index, [what, release, own]] of VALUES.entries()) {
     const manifests = await rendered(`${index} ${what}`, release, own);
-    expectSound(String(index), manifests);
+    expectWhole(String(index), manifests);
     expectNamesOnce(manifests);
     for (const manifest of manifests) unique.set(JSON.stringify(manifest), manifest);
   }

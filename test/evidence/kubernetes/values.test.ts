@@ -107,11 +107,11 @@ test('a member that there is none of is refused wherever it is', async () => {
   >;
   const isClosed = ({ $ref, additionalProperties }: Part): boolean =>
     ($ref ? $defs[$ref.slice(8)]! : { additionalProperties }).additionalProperties === false;
-  const places = ['', ...Object.entries(properties).flatMap(([name, part]) => (isClosed(part) ? [`/${name}`] : []))];
-  expect(places).toHaveLength(16);
-  const { status, stderr } = await template(valuesOf(places.map((place) => [`${place}/unknwon`, 1])));
+  const paths = ['', ...Object.entries(properties).flatMap(([name, part]) => (isClosed(part) ? [`/${name}`] : []))];
+  expect(paths).toHaveLength(16);
+  const { status, stderr } = await template(valuesOf(paths.map((place) => [`${place}/unknwon`, 1])));
   expect(status).toBe(1);
-  expect(places.filter((place) => !stderr.includes(`at '${place}': additional properties 'unknwon' not allowed`))).toEqual([]);
+  expect(paths.filter((place) => !stderr.includes(`at '${place}': additional properties 'unknwon' not allowed`))).toEqual([]);
 });
 
 test.each([

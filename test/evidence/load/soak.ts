@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const WARM_UP_ROUNDS = 6;
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, store: { type: 'string', default: 'sqlite' } } });
-const wantedMs = Number(values.minutes) * MINUTE_MS;
+const durationMs = Number(values.minutes) * MINUTE_MS;
 const store = values.store === 'redis' ? 'redis' : 'sqlite';
 
 const looks = await soak({
@@ -20,7 +20,7 @@ const looks = await soak({
   roundRequests: ROUND,
   goesOn(sofar) {
     say(lineOf(sofar.at(-1)!));
-    return performance.now() - sofar[0]!.atMs < wantedMs || sofar.length < 3;
+    return performance.now() - sofar[0]!.atMs < durationMs || sofar.length < 3;
   },
 });
 const [first, last] = [looks[0]!, looks.at(-1)!];

@@ -143,13 +143,13 @@ const reservations: WrongByPart<Lie> = {
   },
   'settlement of reservations: a commit followed by a commit': {
     'resolve: a commit counts again when it is repeated': (right) => {
-      const kept = new Map<string, Parameters<typeof right.ledger.admit>[0]>();
+      const retained = new Map<string, Parameters<typeof right.ledger.admit>[0]>();
       const settled = new Set<string>();
       return both(
-        of('ledger', 'admit').answers((said, request) => (kept.set(request.requestId, request), said)),
+        of('ledger', 'admit').answers((said, request) => (retained.set(request.requestId, request), said)),
         of('ledger', 'resolve').does(async (resolve, teamId, requestId, verdict, characters) => {
           const said = await resolve(teamId, requestId, verdict, characters);
-          const request = kept.get(requestId);
+          const request = retained.get(requestId);
           if (request !== undefined && said.kind === 'absent' && settled.has(requestId)) {
             const again = { ...request, requestId: ulid() };
             await right.ledger.admit(again);

@@ -18,7 +18,7 @@ const USAGE = `npm run scorecard [-- [--rows 1-9,12] [--size ${SIZES.join('|')}]
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** After this long a command counts as hanging and is killed with everything that it started. */
 const COMMAND_MS_MAX = { short: 300_000, card: 600_000, nightly: 4 * 3_600_000 };
-/** The time for a suite that is told to end to print which tests were running. */
+/** The time for a suite that is asked to end to print which tests were running. */
 const ASKED_MS = 5000;
 const REASON_MAX = 300;
 
@@ -126,9 +126,9 @@ function readArguments(): { readonly rows: readonly Row[]; readonly size: Size; 
   try {
     const text = { type: 'string' } as const;
     const { values } = parseArgs({ options: { rows: text, size: text, long: { type: 'boolean' }, out: text } });
-    const wanted = values.long === true ? 'nightly' : SIZES.find((one) => one === (values.size ?? 'card'));
-    if (wanted === undefined) throw new Error(`${values.size} is no size`);
-    return { rows: chosen(rowsOf(wanted), values.rows), size: wanted, out: values.out };
+    const chosenSize = values.long === true ? 'nightly' : SIZES.find((one) => one === (values.size ?? 'card'));
+    if (chosenSize === undefined) throw new Error(`${values.size} is no size`);
+    return { rows: chosen(rowsOf(chosenSize), values.rows), size: chosenSize, out: values.out };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : 'wrong usage'}\nusage: ${USAGE}\n`);
     process.exit(2);

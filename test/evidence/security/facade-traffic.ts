@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { CREDIT_PLAN, QUOTA_PLAN } from '../../support/gateway.ts';
 import { RawConnection, request, requestBytes } from '../../support/raw-http.ts';
 import type { LoadedGateway } from '../load/loaded-gateway.ts';
-import { ANSWERING, UNUSABLE, told } from './leaky-engine.ts';
+import { ANSWERING, UNUSABLE, asking } from './leaky-engine.ts';
 import type { Answered, SecretTraffic } from './secret-traffic.ts';
 
 interface Sent {
@@ -159,11 +159,11 @@ export class FacadeTraffic {
     await this.#expect('texts in the query, wrong', 400, get(`?key=${key}&q=${words}&target=${words}`));
     await this.#expect('a broken query', 400, get(`?key=${key}&q=${words}&target=%zz`));
     await this.#expect('what is not offered', 404, get(`/${key}?key=${key}&q=${words}`));
-    await this.#expect('an engine that fails', 503, get(`?key=${key}&q=${encodeURIComponent(told('quoting'))}${words}&target=de`));
+    await this.#expect('an engine that fails', 503, get(`?key=${key}&q=${encodeURIComponent(asking('quoting'))}${words}&target=de`));
   }
 
   async #engines(key: string): Promise<void> {
-    const text = (behaviour: string): string => told(behaviour) + this.#secrets.secret.text;
+    const text = (behaviour: string): string => asking(behaviour) + this.#secrets.secret.text;
     const json = KINDS['JSON']!;
     const authorization = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
     const through = (behaviour: string): readonly Sent[] => [
@@ -184,7 +184,7 @@ export class FacadeTraffic {
   async #aborts(key: string): Promise<void> {
     const { engine, port } = this.#site;
     for (const kind of Object.values(KINDS)) {
-      const sent = kind('/translate', { ...this.#asked({ api_key: key }), q: told('hang') + this.#secrets.secret.text });
+      const sent = kind('/translate', { ...this.#asked({ api_key: key }), q: asking('hang') + this.#secrets.secret.text });
       const whole = requestBytes({ method: 'POST', ...sent });
       const before = engine.requests.length;
       for (const length of [whole.length - 5, whole.length]) {

@@ -26,7 +26,7 @@ export const ANSWERING: Readonly<Record<string, Act>> = {
 };
 
 /** The beginning of a text that makes the engine behave like this. */
-export function told(behaviour: string): string {
+export function asking(behaviour: string): string {
   return `behave:${behaviour};`;
 }
 

@@ -16,7 +16,7 @@ import { RawConnection, request, requestBytes } from '../../support/raw-http.ts'
 import type { HttpResponse } from '../../support/raw-http.ts';
 import { hitsIn } from './canaries.ts';
 import type { Canary } from './canaries.ts';
-import { ANSWERING, UNUSABLE, told } from './leaky-engine.ts';
+import { ANSWERING, UNUSABLE, asking } from './leaky-engine.ts';
 
 /** It escapes differently in each form, and nothing else contains it. */
 const word = (name: string): string => `${name}-${randomBytes(9).toString('hex')}-"é<&`;
@@ -86,7 +86,7 @@ export class SecretTraffic {
   }
 
   #leaky(behaviour: string): Record<string, unknown> {
-    return this.#translation({ text: [told(behaviour) + this.secret.text] });
+    return this.#translation({ text: [asking(behaviour) + this.secret.text] });
   }
 
   get #glossary(): Record<string, unknown> {

@@ -23,13 +23,13 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'store_clock_wrong'; readonly byMs: number; readonly forMs: number }
 );
 
-/** For a while messages to and from the store are lost, duplicated, late or refused; each with its probability. */
+/** For a while messages to and from the store are lost, duplicated, delayed or refused; each with its probability. */
 export interface NoiseFault {
   readonly kind: 'noise';
   readonly forMs: number;
   readonly lost: number;
   readonly twice: number;
-  readonly late: number;
+  readonly delayed: number;
   readonly refused: number;
 }
 
@@ -58,7 +58,7 @@ const ON_A_NETWORK: readonly Draw[] = [
     forMs: random.int(200, 2000),
     lost: random.pick([0, 0.05, 0.3]),
     twice: random.pick([0, 0.1, 0.5]),
-    late: random.pick([0, 0.1, 0.4]),
+    delayed: random.pick([0, 0.1, 0.4]),
     refused: random.pick([0, 0, 0.2]),
   }),
   (random, gateways) => ({ kind: 'connection_break', gateway: random.int(0, gateways - 1), downMs: random.int(20, 600) }),

@@ -12,7 +12,7 @@ const QUIET_FOR_RETRY_MS = 2300;
 const QUIET_FOR_FIRST_MS = 450;
 /** How long a step continues that was aborted while it waited. */
 const STEP_MS_MAX = 700;
-/** How long a key that was tried before it existed may count as unknown: remembered for a second after a late look-up. */
+/** How long a key that was tried before it existed may count as unknown: remembered for a second after a delayed look-up. */
 const UNKNOWN_MS_MAX = 1700;
 
 export class FinalChecks {
@@ -65,8 +65,8 @@ export class FinalChecks {
     if (answer.status === 200 && intent.route === 'translate' && answer.billedCharacters !== chargeOf(intent)) {
       violate('L2', `${id}, to be charged ${chargeOf(intent)} characters, was billed ${answer.billedCharacters}`);
     }
-    const wanted = intent.text?.map((text) => text.toUpperCase());
-    if (answer.translations !== undefined && answer.translations.join('\n') !== wanted?.join('\n'))
+    const expected = intent.text?.map((text) => text.toUpperCase());
+    if (answer.translations !== undefined && answer.translations.join('\n') !== expected?.join('\n'))
       violate('answer', `${id} was given translations of something else`);
     if (answer.code === 'service_unavailable' && scenario.faults.length === 0) violate('answer', `${id} met no store on a quiet day`);
   }

@@ -85,14 +85,14 @@ class CallerEnd implements Sink {
   }
 }
 
-const NOTHING_TOLD = { billedCharacters: undefined, translations: undefined };
+const NOTHING_SAID = { billedCharacters: undefined, translations: undefined };
 
 function answerOf(outcome: Reply | Refusal, atMs: number): Answer {
   if (outcome.kind === 'problem') {
     const { code, kind } = outcome.problem;
-    return { ...NOTHING_TOLD, atMs, status: kind.status, code };
+    return { ...NOTHING_SAID, atMs, status: kind.status, code };
   }
-  const answer = { ...NOTHING_TOLD, atMs, status: outcome.status, code: 'ok' };
+  const answer = { ...NOTHING_SAID, atMs, status: outcome.status, code: 'ok' };
   if (outcome.body === '') return answer;
   const body = JSON.parse(String(outcome.body)) as Partial<Translated>;
   return { ...answer, billedCharacters: body.billed_characters, translations: body.translations?.map(({ text }) => text) };
@@ -152,8 +152,8 @@ function simulatedAttempts(world: World): Attempts {
 }
 
 /** Nothing here rejects. */
-function tell<Told>(told: Told | Promise<Told>, done: (told: Told) => void): void {
-  void (async () => done(await told))();
+function tell<Reported>(reply: Reported | Promise<Reported>, done: (reply: Reported) => void): void {
+  void (async () => done(await reply))();
 }
 
 function attemptOf(world: World, work: EngineWork, cancellation: Cancellation): Promise<Attempt> {
@@ -168,8 +168,8 @@ function attemptOf(world: World, work: EngineWork, cancellation: Cancellation): 
       resolve(attempt);
     };
     const result: Attempt = random.chance(0.25) ? { kind: 'unusable', failure: random.pick(FAILURES) } : usable(work);
-    const late = result.kind === 'unusable' && result.failure === 'timeout';
-    const takesMs = late ? scenario.engineTimeoutMs : Math.min(random.latencyMs(scenario.engineLatencyMs), scenario.engineTimeoutMs);
+    const delayed = result.kind === 'unusable' && result.failure === 'timeout';
+    const takesMs = delayed ? scenario.engineTimeoutMs : Math.min(random.latencyMs(scenario.engineLatencyMs), scenario.engineTimeoutMs);
     time.after(process, takesMs, () => end(result));
     // A result may still arrive after the call was aborted.
     cancellation.onCancel(() => {
@@ -324,9 +324,9 @@ export class SimulatedGateway {
   async stop(): Promise<void> {
     await this.gateway.idle();
     this.gateway.close();
-    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const { promise: delayed, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, SETTLE_WAIT_MS);
-    await Promise.race([this.#settlements.drained(), late]);
+    await Promise.race([this.#settlements.drained(), delayed]);
     clearTimeout(timer);
     this.#settlements.close();
     await this.client.close();

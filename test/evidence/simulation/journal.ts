@@ -117,7 +117,7 @@ export class Journal {
     this.ofKeys.set(name, (this.ofKeys.get(name) ?? 0) + 1);
   }
 
-  /** What a gateway was told of full windows before now, it has forgotten. */
+  /** What a gateway has learned of full windows before now, it has forgotten. */
   dropped(gateway: Process, atMs: number): void {
     this.#droppedAtMs.set(gateway, atMs);
   }
@@ -136,7 +136,7 @@ export class Journal {
     const isChanged = (what: string): boolean => (this.#changedAtMs.get(what) ?? -Infinity) >= sinceMs;
     const isTagChanged = tag !== undefined && isChanged(`${teamId} ${tag.name}`);
     if (isChanged(teamId) || isChanged(keyId) || (refused.of === 'tag' && isTagChanged)) return;
-    // A wrong clock is corrected by what a gateway measured, which is late by some milliseconds.
+    // A wrong clock is corrected by what a gateway measured, which is some milliseconds old.
     const correctedMs = Math.min(storeMs, ...this.#recentOffsets(atMs).map(({ byMs }) => Math.floor(atMs + byMs)));
     const named = tag === undefined || isTagChanged ? undefined : { name: tag.name, distinctMax: this.#tagsMax! };
     const answer = account.check({ requestId: '', teamId, keyId, ...from, tag: named }, correctedMs);
@@ -155,16 +155,16 @@ export class Journal {
   /** A failover to a replica that has nothing after `lastMs`. */
   loseAfter(lastMs: number, atMs: number): void {
     this.#lostAtMs = atMs;
-    const kept = this.#entries.filter((entry) => entry.atMs <= lastMs);
-    this.lost.push(...this.#entries.slice(kept.length));
-    for (const { action } of this.#entries.slice(kept.length)) {
+    const retained = this.#entries.filter((entry) => entry.atMs <= lastMs);
+    this.lost.push(...this.#entries.slice(retained.length));
+    for (const { action } of this.#entries.slice(retained.length)) {
       const id = action.kind === 'admit' ? action.request.requestId : action.kind === 'resolve' ? action.requestId : undefined;
       const record = id === undefined ? undefined : this.#history.requests.get(id);
       if (record !== undefined) record.excuse ??= 'a write of it was lost in a failover';
     }
-    this.#entries = kept;
+    this.#entries = retained;
     this.#ids = new Map();
-    for (const { action } of kept) this.#keep(action);
+    for (const { action } of retained) this.#keep(action);
   }
 
   /** L1, at the moment of the charge: it is for an answer that has been delivered. */

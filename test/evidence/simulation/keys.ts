@@ -7,10 +7,10 @@ import type { Random } from './random.ts';
 export interface SimulatedKey {
   readonly value: string;
   readonly record: NewKey;
-  /** When the operator was told that it exists, or that it is revoked; in true time. */
+  /** When the operator learned that it exists, or that it is revoked; in true time. */
   createdAtMs: number | undefined;
   revokedAtMs: number | undefined;
-  /** From when the operator was told that it is disabled until it was to be enabled; in true time. */
+  /** From when the operator knew that it is disabled until it was to be enabled; in true time. */
   readonly disabled: { readonly fromMs: number; untilMs: number }[];
   /** How often it was to be enabled. */
   enabled: number;

@@ -94,7 +94,7 @@ export function writeReply(nowMs: number, answers: readonly (readonly object[])[
 }
 
 /** Nothing was done. */
-export function lateReply(nowMs: number): string {
+export function overdueReply(nowMs: number): string {
   return JSON.stringify({ now: nowMs, overdue: true });
 }
 

@@ -107,7 +107,7 @@ export class Mishaps {
         if (this.#isWrong) journal.clockChangedAtMs = Infinity;
         return;
       case 'store_clock_wrong': {
-        // Nobody goes by the clock now, so of a jump that some gateway had not heard of it hears at the end. Until then gateways
+        // Nobody goes by the clock now, so of a jump that some gateway did not know of it learns at the end. Until then gateways
         // differ by that jump, and no slot of one proves anything to another.
         const fromMs = this.#unheardSinceMs();
         if (journal.clockChangedAtMs > fromMs) journal.clockChangedAtMs = Infinity;
@@ -125,7 +125,7 @@ export class Mishaps {
     }
   }
 
-  /** Some gateway may not have heard of a jump that was later: one that was frozen hears nothing meanwhile. */
+  /** Some gateway may not know of a jump that was later: one that was frozen learns nothing meanwhile. */
   #unheardSinceMs(): number {
     const sinceMs = this.#world.time.nowMs - UNHEARD_MS_MAX;
     const freezes = this.#freezes.filter(({ untilMs }) => untilMs > sinceMs);

@@ -6,7 +6,7 @@ import { Account } from '../../support/reference/account.ts';
 import { ReferenceData, referenceStore } from '../../support/reference-store.ts';
 import type { Action } from './deeds.ts';
 import { actionOf, perform } from './change.ts';
-import { answerOf, lateReply, readLedgerCall, writeReply } from './ledger-protocol.ts';
+import { answerOf, overdueReply, readLedgerCall, writeReply } from './ledger-protocol.ts';
 import type { LedgerGroup, LedgerOperation } from './ledger-protocol.ts';
 import { newProcess } from './virtual-time.ts';
 import type { Process } from './virtual-time.ts';
@@ -15,7 +15,7 @@ import type { Change, World } from './world.ts';
 /** Both run the same call; a full server runs only the second. */
 export const LEDGER_FUNCTIONS: readonly string[] = ['turn', 'settle'];
 
-/** How far gateways may be from the right time, which has not jumped: what they measure of a wrong clock is late with the replies. */
+/** How far gateways may be from the right time, which has not jumped: what they measure of a wrong clock is delayed with the replies. */
 const CORRECTED_WITHIN_MS = 500;
 
 export type Message =
@@ -104,7 +104,7 @@ export class ModelServer {
     if (!LEDGER_FUNCTIONS.includes(message.name)) throw new Error(`function ${message.name} is not simulated`);
     const { clockMs, correctionMs, deadlineMs, groups } = readLedgerCall(message.keys, String(message.args[0]));
     const nowMs = clockMs ?? this.storeMs + this.wrongByMs + correctionMs;
-    if (nowMs > deadlineMs || deadlineMs - nowMs > FOLLOWED_STEP_MS) return lateReply(nowMs);
+    if (nowMs > deadlineMs || deadlineMs - nowMs > FOLLOWED_STEP_MS) return overdueReply(nowMs);
     if (this.#world.journal.clockChangedAtMs < 0 && Math.abs(nowMs - this.storeMs) > CORRECTED_WITHIN_MS)
       this.#world.violate('clock', `a call is at ${nowMs}, and the right time is ${this.storeMs}`);
     return writeReply(
@@ -114,11 +114,11 @@ export class ModelServer {
   }
 
   #work({ operations, teamId }: LedgerGroup, nowMs: number, givenUpAtMs: number): object[] {
-    const lateMs = this.#world.time.nowMs - givenUpAtMs;
+    const overdueMs = this.#world.time.nowMs - givenUpAtMs;
     return operations.map((operation) => {
       // The store's clock is read in whole milliseconds.
-      if (lateMs > 1 && this.#world.journal.clockChangedAtMs < givenUpAtMs - 10_000) {
-        this.#world.violate('deadline', `${operation.requestId} was run ${lateMs.toFixed(1)} ms after its caller had given up`);
+      if (overdueMs > 1 && this.#world.journal.clockChangedAtMs < givenUpAtMs - 10_000) {
+        this.#world.violate('deadline', `${operation.requestId} was run ${overdueMs.toFixed(1)} ms after its caller had given up`);
       }
       return answerOf(this.#operate(teamId, operation, nowMs));
     });

@@ -24,8 +24,8 @@ interface Waiting {
 type Reply = { readonly value: unknown } | { readonly refusal: string };
 
 const RECONNECT_MS = 50;
-const LATE_MS_MAX = 3000;
-const QUIET: NoiseFault = { kind: 'noise', forMs: 0, lost: 0, twice: 0, late: 0, refused: 0 };
+const DELAY_MS_MAX = 3000;
+const QUIET: NoiseFault = { kind: 'noise', forMs: 0, lost: 0, twice: 0, delayed: 0, refused: 0 };
 const REFUSALS = [
   'LOADING Redis is loading the dataset in memory',
   'READONLY You can not write against a read only replica.',
@@ -175,8 +175,8 @@ class Connection extends EventEmitter {
 
   #transitMs(noise: NoiseFault): number {
     const { random, scenario } = this.#world;
-    const lateMs = random.chance(noise.late) ? random.between(100, LATE_MS_MAX) : 0;
-    return Math.min(100, random.latencyMs(scenario.storeLatencyMs / 2)) + lateMs;
+    const delayMs = random.chance(noise.delayed) ? random.between(100, DELAY_MS_MAX) : 0;
+    return Math.min(100, random.latencyMs(scenario.storeLatencyMs / 2)) + delayMs;
   }
 }
 

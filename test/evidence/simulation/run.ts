@@ -29,12 +29,12 @@ const STARTED_MS = 1000;
  * Everything that asks for time or randomness during a run gets it from the run.
  */
 function borrowGlobals(time: VirtualTime, random: Random): () => void {
-  const kept = Object.entries(replacements(time)).map(([name, value]) => replace(globalThis, name, value));
-  kept.push(replace(Date, 'now', () => time.wallMs(time.current)));
-  kept.push(replace(performance, 'now', () => STARTED_MS + time.nowMs));
-  kept.push(replace(Math, 'random', () => random.next()));
+  const retained = Object.entries(replacements(time)).map(([name, value]) => replace(globalThis, name, value));
+  retained.push(replace(Date, 'now', () => time.wallMs(time.current)));
+  retained.push(replace(performance, 'now', () => STARTED_MS + time.nowMs));
+  retained.push(replace(Math, 'random', () => random.next()));
   return () => {
-    for (const putBack of kept.toReversed()) putBack();
+    for (const putBack of retained.toReversed()) putBack();
   };
 }
 

@@ -1,4 +1,4 @@
-// Idle connections: kept for the announced time, and a caller who respects the hint loses no request, whatever the pause was.
+// Idle connections: open for the announced time, and a caller who respects the hint loses no request, whatever the pause was.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -21,8 +21,8 @@ const HEEDED_PAUSES_MS = Array.from({ length: 80 }, (_, i) => 5000 + 100 * i);
 const LETS_GO_MS = 7000;
 /** Connections whose end is waited for, opened at intervals that hit the timers' steps at every phase. */
 const STAGGER_MS = [0, 700, 1400, 2100, 2800, 3500];
-/** A timer may be this late, due to its steps and a busy machine. */
-const LATE_SECONDS = 6;
+/** A timer may be delayed this much by its steps and a busy machine. */
+const DELAY_SECONDS = 6;
 
 interface Heeded {
   readonly pauseMs: number;
@@ -35,8 +35,8 @@ let engine: ScriptedEngine;
 const gateways: TestGateway[] = [];
 /** For a caller who respects the hint: the result of the second request, and whether it used the first one's connection. */
 const heeded = new Map<string, readonly Heeded[]>();
-/** How long each connection was kept after its answer, in seconds. */
-const kept = new Map<string, readonly number[]>();
+/** How long each connection stayed open after its answer, in seconds. */
+const retained = new Map<string, readonly number[]>();
 
 /** For how long this process, which is both ends of every connection, stood still: either end may have noticed this much later. */
 let stalledMs: number;
@@ -50,8 +50,8 @@ beforeAll(async () => {
     LISTENERS.map(async (listener) => {
       const gateway = await startGateway({ listener, store: `sqlite:${folder}/${listener}.db`, engineUrls: [engine.url] });
       gateways.push(gateway);
-      const [ends, pauses] = await Promise.all([keptFor(gateway.port), Promise.all(HEEDED_PAUSES_MS.map((ms) => heeds(gateway.port, ms)))]);
-      kept.set(listener, ends);
+      const [ends, pauses] = await Promise.all([openFor(gateway.port), Promise.all(HEEDED_PAUSES_MS.map((ms) => heeds(gateway.port, ms)))]);
+      retained.set(listener, ends);
       heeded.set(listener, pauses);
     }),
   );
@@ -87,7 +87,7 @@ async function heeds(port: number, afterMs: number): Promise<Heeded> {
   return { pauseMs, ...second };
 }
 
-function keptFor(port: number): Promise<number[]> {
+function openFor(port: number): Promise<number[]> {
   return Promise.all(
     STAGGER_MS.map(async (afterMs) => {
       await delay(afterMs);
@@ -104,16 +104,16 @@ function keptFor(port: number): Promise<number[]> {
 
 describe.each(LISTENERS)('the %s listener', (listener) => {
   test('keeps an idle connection for the announced seconds, and not much longer', () => {
-    for (const seconds of kept.get(listener)!) {
+    for (const seconds of retained.get(listener)!) {
       expect(seconds).toBeGreaterThan(IDLE_SECONDS - 0.1 - stalledMs / 1000);
-      expect(seconds).toBeLessThan(IDLE_SECONDS + LATE_SECONDS + stalledMs / 1000);
+      expect(seconds).toBeLessThan(IDLE_SECONDS + DELAY_SECONDS + stalledMs / 1000);
     }
   });
 
   test('answers every request of a caller who respects the hint, whatever the pause was', () => {
     const pauses = heeded.get(listener)!;
     expect(pauses.filter(({ outcome }) => outcome !== 404)).toEqual([]);
-    // Kept while it is safe, and no longer.
+    // Open while it is safe, and no longer.
     expect(pauses.filter(({ pauseMs, reused }) => pauseMs < LETS_GO_MS - 500 - stalledMs && !reused)).toEqual([]);
     expect(pauses.filter(({ pauseMs, reused }) => pauseMs > LETS_GO_MS + 500 + stalledMs && reused)).toEqual([]);
   });

@@ -39,10 +39,10 @@ if (path !== undefined) {
   turn();
   const server = createServer((socket) => {
     socket.once('data', (letter) => {
-      const told = String(letter) === 'r' ? referenceMs() : longest;
+      const answer = String(letter) === 'r' ? referenceMs() : longest;
       longest = 0;
       before = usedMs();
-      socket.end(String(told));
+      socket.end(String(answer));
     });
   });
   server.listen(path).unref();

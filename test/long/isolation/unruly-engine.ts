@@ -1,4 +1,4 @@
-// An engine, and an upstream of forward routes, that answers correctly, but also when it should not: twice, late, early, to others.
+// An engine, and an upstream of forward routes, that answers correctly, but also when it should not: twice, too long after, early, to others.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';

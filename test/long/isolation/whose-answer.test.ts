@@ -1,4 +1,4 @@
-// An engine that answers twice, late, early, to others: no team gets another's translation, or pays for what it did not get.
+// An engine that answers twice, too long after, early, to others: no team gets another's translation, or pays for what it did not get.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe.each(CASES)('an engine that misbehaves at $share of its calls, ids echo
       store: `sqlite:${folder}/lingate.db`,
       engineUrls: [engine.url],
       config: {
-        // By default connections are kept: the setting is left out, to test the default.
+        // By default connections are used again: the setting is left out, to test the default.
         engine: { timeout_ms: 2000, connections_max: 6, ...(keepAlive ? {} : { keep_alive: false }) },
         forward: [{ path: '/v1/voices/*', methods: ['GET'], target: engine.url, charge_characters: FORWARD_CHARACTERS }],
         store_options: { command_timeout_ms: 5000 },

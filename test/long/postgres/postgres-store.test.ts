@@ -16,12 +16,12 @@ import type { OpenStore } from '../../../src/testing/store-contract.ts';
 import { checkedStore } from '../../support/checked-store.ts';
 import { fillRich, RICH } from '../../support/rich-store.ts';
 import { startPostgres } from '../../support/postgres.ts';
-/** Generous: other tests may use both cores, and late answers are not tested here. */
+/** Generous: other tests may use both cores, and overdue answers are not tested here. */
 const WAIT_MS = 30_000;
 const DAY_MS = 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 /** By then no period is still to come. */
-const LATE_MS = Date.UTC(2099, 0);
+const FAR_FUTURE_MS = Date.UTC(2099, 0);
 
 const server = await startPostgres();
 afterAll(() => server.stop());
@@ -38,14 +38,14 @@ const open: OpenStore = (clock) => openPostgresStore(server.url, clock, WAIT_MS)
 
 describe('two instances on one database', () => {
   const contract = storeContract(open);
-  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  test.each(contract.cases)('$name', ({ run: expectUpheld }) => expectUpheld());
   afterAll(() => contract.close());
 });
 
 describe('databases of their own', () => {
   let count = 0;
   const contract = accountsContract(async (clock) => openPostgresStore(await newDatabase(`own_${count++}`), clock, WAIT_MS));
-  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  test.each(contract.cases)('$name', ({ run: expectUpheld }) => expectUpheld());
   afterAll(() => contract.close());
 });
 
@@ -63,18 +63,18 @@ test('everything in it is copied to SQLite and back, with and without its teams'
     const tally = await copy(first, file);
     expect(tally).toMatchObject(expected);
     expect(await copy(file, second)).toEqual(tally);
-    for (const url of [first, file, second]) expect((await checkedStore(url, 0, LATE_MS, others)).findings).toEqual([]);
+    for (const url of [first, file, second]) expect((await checkedStore(url, 0, FAR_FUTURE_MS, others)).findings).toEqual([]);
   };
   await round('whole.db', { teams: 3, keys: 8, glossaries: 2, openReservations: 5 });
   for (const teamId of [RICH.quota, RICH.credit]) expect(await store.teams.deleteTeam(teamId, { keepUsage: true })).toBe(true);
   const copied = await openPostgresStore(second, clock, WAIT_MS);
   expect(await copied.accounts.clear()).toBeUndefined();
   await round('left.db', { teams: 1, usagesOnly: 2 });
-  const kept = async (of: PluginStore): Promise<unknown> => [
+  const retained = async (of: PluginStore): Promise<unknown> => [
     answered(await of.history.periods(RICH.quota)),
     answered(await of.history.days(RICH.credit, { from: 0, to: 100_000 }))!.days,
   ];
-  expect(await kept(copied)).toEqual(await kept(store));
+  expect(await retained(copied)).toEqual(await retained(store));
   await store.close();
   await copied.close();
   rmSync(folder, { recursive: true });
@@ -87,7 +87,7 @@ test('what the retention ends is dropped: periods with their charges, tags, and 
   const store = await openPostgresStore(url, clock, WAIT_MS, 10);
   const operator = new Client({ connectionString: url });
   await operator.connect();
-  const kept = async (): Promise<unknown> => {
+  const retained = async (): Promise<unknown> => {
     const { rows } = await operator.query<object>(
       `select (select count(*)::int from lingate.teams) as teams, (select count(*)::int from lingate.periods) as periods,
        (select sum(characters)::int from lingate.uses) as characters,
@@ -111,13 +111,15 @@ test('what the retention ends is dropped: periods with their charges, tags, and 
   await charge(300, 'new');
   const { balanceMicro } = await team.standing();
   vi.advanceTimersByTime(PRUNE_EVERY_MS);
-  expect(await kept()).toEqual({ teams: 2, periods: 3, characters: 331, tags: 2 });
+  expect(await retained()).toEqual({ teams: 2, periods: 3, characters: 331, tags: 2 });
   clock.step(3 * DAY_MS);
   vi.advanceTimersByTime(PRUNE_EVERY_MS);
-  await expect.poll(kept).toEqual({ teams: 1, periods: 2, characters: 320, tags: 1 });
+  await expect.poll(retained).toEqual({ teams: 1, periods: 2, characters: 320, tags: 1 });
   expect(await team.standing()).toMatchObject({ balanceMicro });
   expect(answered(await store.history.periods(team.teamId))!.at(-1)!.credit.balanceMicro).toBeGreaterThan(balanceMicro);
-  expect((await checkedStore(url, 0, LATE_MS, new Map([['postgres', () => openPostgresStore(url, clock, WAIT_MS)]]))).findings).toEqual([]);
+  expect(
+    (await checkedStore(url, 0, FAR_FUTURE_MS, new Map([['postgres', () => openPostgresStore(url, clock, WAIT_MS)]]))).findings,
+  ).toEqual([]);
   await operator.end();
   await store.close();
 });

@@ -1,4 +1,4 @@
-// Files that somebody made to hurt whoever reads them, by kinds; and what their sender is told.
+// Files that somebody made to hurt whoever reads them, by kinds; and what their sender reads.
 import { deflateRawSync } from 'node:zlib';
 import { openTextSample, sheetSample, slidesSample, wordSample, zipped } from './office-samples.ts';
 import { unzipSync } from 'fflate';
@@ -8,7 +8,7 @@ interface HostileFile {
   readonly kind: string;
   readonly format: string;
   readonly bytes: Uint8Array;
-  /** What its sender is told, or `undefined` if it is not refused: then reading it must end all the same. */
+  /** What its sender reads, or `undefined` if it is not refused: then reading it must end all the same. */
   readonly reason: RegExp | undefined;
 }
 

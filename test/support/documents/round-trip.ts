@@ -83,9 +83,9 @@ const webVtt = sample((random, texts) => {
 const xliff1 = sample((random, texts) => {
   const units = many(random, (index) => {
     const [a, b] = [random.text(), random.text()].map(escapeXml);
-    const kept = index % 4 === 3;
-    if (!kept) texts.push(`${a} <x1>${b}</x1><x2/>!`);
-    const target = ['', '<target/>', '<target state="new">old</target>', '<target>kept</target>'][index % 4]!;
+    const isLeft = index % 4 === 3;
+    if (!isLeft) texts.push(`${a} <x1>${b}</x1><x2/>!`);
+    const target = ['', '<target/>', '<target state="new">old</target>', '<target>old</target>'][index % 4]!;
     return `<trans-unit id="${index}">\n<source>${a} <g id="1">${b}</g><x id="2"/>!</source>${target}\n</trans-unit>`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="en" original="a"><body>${units.join('\n')}<trans-unit id="n" translate="no"><source>no</source></trans-unit></body></file></xliff>\n`;
@@ -128,7 +128,7 @@ interface RoundTrip {
   readonly isSame: boolean;
   /** Texts of the file whose translations are in capitals; of a bilingual one, which still has its source, their numbers in it. */
   readonly again: readonly string[];
-  readonly wanted: readonly string[];
+  readonly due: readonly string[];
   /** Entries of an archive that were lost or changed although nothing in them is text. */
   readonly changed: readonly string[];
 }
@@ -140,8 +140,8 @@ const WITH_TEXTS =
 export function roundTrip(format: string, { bytes, texts: expected }: SampleDocument): RoundTrip {
   expect(firstLook(formatOf(`a.${format}`)!, bytes)).toBeUndefined();
   const texts = textsOf(format, bytes);
-  const wanted = texts.map(upperCase);
-  const built = builtWith(format, bytes, wanted);
+  const due = texts.map(upperCase);
+  const built = builtWith(format, bytes, due);
   const isBilingual = BILINGUAL.has(format);
   const wordsOf = (all: readonly { readonly text: string }[]) => all.map(({ text }) => text);
   return {
@@ -149,7 +149,7 @@ export function roundTrip(format: string, { bytes, texts: expected }: SampleDocu
     found: wordsOf(texts),
     isSame: isBilingual || builtWith(format, bytes, wordsOf(texts)).equals(bytes),
     again: isBilingual ? numbersOf(built.toString()) : wordsOf(textsOf(format, built)),
-    wanted: isBilingual ? numbersOf(wanted.join()) : wanted,
+    due: isBilingual ? numbersOf(due.join()) : due,
     changed: bytes[0] === 0x50 && bytes[1] === 0x4b ? changedEntries(bytes, built) : [],
   };
 }

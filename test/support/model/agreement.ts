@@ -31,12 +31,12 @@ export class Agreement {
     this.#turnOver();
     const asked = this.#others.map(({ stores }) => ask(stores[this.#instance % stores.length]!));
     const [expected, ...answers] = await Promise.all([ask(this.model), ...asked]);
-    const told = JSON.stringify(expected);
-    this.#trace.push(`${new Date(this.#clock.nowMs()).toISOString()}  ${what}\n    ${told}`);
+    const reply = JSON.stringify(expected);
+    this.#trace.push(`${new Date(this.#clock.nowMs()).toISOString()}  ${what}\n    ${reply}`);
     for (const [index, { name }] of this.#others.entries()) {
       const answer = answers[index];
       // Most are identical as text, which is the fastest check; members may be in a different order.
-      if (JSON.stringify(answer) === told) continue;
+      if (JSON.stringify(answer) === reply) continue;
       if (!isDeepStrictEqual(plain(answer), plain(expected))) throw this.#failure(`${name} says instead: ${JSON.stringify(answer)}`);
     }
     return expected;

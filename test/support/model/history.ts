@@ -33,14 +33,14 @@ export type Step =
   | { readonly step: 'change_plan'; readonly team: number; readonly limits: TeamLimits }
   | { readonly step: 'add_credit'; readonly team: number; readonly micro: number }
   | { readonly step: 'create_glossary'; readonly team: number; readonly pair: number }
-  /** Replaces the pair's dictionary with another, or removes it; `late` starts from a record that is out of date. */
+  /** Replaces the pair's dictionary with another, or removes it; `isStale` starts from a record that is out of date. */
   | {
       readonly step: 'change_glossary';
       readonly team: number;
       readonly nthLast: number;
       readonly pair: number;
       readonly put: boolean;
-      readonly late: boolean;
+      readonly isStale: boolean;
     }
   | { readonly step: 'remove_glossary'; readonly team: number; readonly nthLast: number }
   /** Another team takes its place. */
@@ -319,7 +319,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ step: fc.constant('create_glossary' as const), team, pair }) },
   {
     weight: 2,
-    arbitrary: fc.record({ step: fc.constant('change_glossary' as const), team, nthLast, pair, put: mostly(true), late: mostly(false) }),
+    arbitrary: fc.record({ step: fc.constant('change_glossary' as const), team, nthLast, pair, put: mostly(true), isStale: mostly(false) }),
   },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('remove_glossary' as const), team, nthLast }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('delete_team' as const), team, keepUsage: fc.boolean() }) },

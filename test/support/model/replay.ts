@@ -30,7 +30,7 @@ const NO_GLOSSARY = ulid();
 
 class Cast {
   readonly teamIds: string[] = Array.from({ length: TEAMS }, () => ulid());
-  /** Deleted, with their usage kept. */
+  /** Deleted, with their usage left. */
   readonly deletedIds: string[] = [];
   readonly #keyIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
   readonly #glossaryIds: readonly string[][] = Array.from({ length: TEAMS }, () => []);
@@ -50,9 +50,9 @@ class Cast {
   }
 
   /** Another team from now on, without keys and glossaries. Requests keep the team that they were made for. */
-  replaceTeam(team: number, isUsageKept: boolean): void {
+  replaceTeam(team: number, keepsUsage: boolean): void {
     const at = team % TEAMS;
-    if (isUsageKept) this.deletedIds.push(this.teamId(team));
+    if (keepsUsage) this.deletedIds.push(this.teamId(team));
     this.teamIds[at] = ulid();
     this.#keyIds[at]!.length = 0;
     this.#glossaryIds[at]!.length = 0;
@@ -182,7 +182,7 @@ class Moments {
 }
 
 /** Others may be missing. */
-function isKept({ characters, credit }: PeriodUse): boolean {
+function isRetained({ characters, credit }: PeriodUse): boolean {
   const { openingMicro, addedMicro, deductedMicro, balanceMicro } = credit;
   return characters > 0 || addedMicro > 0 || deductedMicro > 0 || openingMicro !== balanceMicro;
 }
@@ -380,7 +380,7 @@ class Replay {
       await this.#agreement.on(`tags with settings of ${teamId}`, (store) => store.tagSettings.list(teamId));
       await this.#agreement.on(`glossaries of ${teamId}`, (store) => store.glossaries.list(teamId));
     }
-    for (const teamId of this.#cast.deletedIds) await this.#compareKept(teamId);
+    for (const teamId of this.#cast.deletedIds) await this.#compareRetained(teamId);
     // Only from this history's first one on, because a search would go through the teams of all histories.
     const page = { after: this.#firstId, limit: this.#cast.teamIds.length, search: undefined };
     await this.#agreement.on('summaries', (store) => store.teams.pageSummaries(page));
@@ -393,13 +393,13 @@ class Replay {
     await this.#agreement.on(`tags of ${teamId}`, (store) => store.tags.days(teamId, range));
     await this.#agreement.on(`periods of ${teamId}`, async (store) =>
       answered(await store.history.periods(teamId))!
-        .filter((one, index) => index === 0 || (isKept(one) && dayOf(one.endMs) >= range.from))
+        .filter((one, index) => index === 0 || (isRetained(one) && dayOf(one.endMs) >= range.from))
         .map(({ number: _number, ...period }) => period),
     );
   }
 
   /** Only its days and periods are left of a deleted team. Once all of them have expired, it is unknown: sooner or later, as for each of them. */
-  async #compareKept(teamId: string): Promise<void> {
+  async #compareRetained(teamId: string): Promise<void> {
     const range = this.#certainDays();
     await this.#agreement.on(`days left of ${teamId}`, async (store) => answered(await store.history.days(teamId, range))?.days ?? []);
     await this.#agreement.on(`periods left of ${teamId}`, async (store) =>
@@ -454,13 +454,13 @@ class Replay {
     await this.#agreement.on(`entries of ${glossaryId}`, (store) => store.glossaries.entries(teamId, glossaryId));
   }
 
-  async #changeGlossary({ team, nthLast, pair, put, late }: Extract<Step, { step: 'change_glossary' }>): Promise<void> {
+  async #changeGlossary({ team, nthLast, pair, put, isStale }: Extract<Step, { step: 'change_glossary' }>): Promise<void> {
     const [teamId, glossaryId, [sourceLang, targetLang]] = [this.#cast.teamId(team), this.#cast.glossaryId(team, nthLast), pairOf(pair)];
     const { name, revision, dictionaries } = answered(await this.#model.glossaries.find(teamId, glossaryId)) ?? NOT_THERE;
     const dictionary = { dictionaryId: ulid(), sourceLang, targetLang, entries: { [glossaryId]: String(revision), pair: targetLang } };
     const others = dictionaries.filter((one) => one.sourceLang !== sourceLang || one.targetLang !== targetLang);
     const next = put ? [dictionary, ...others] : others;
-    const change = { teamId, glossaryId, name: `${name}!`, revision: late ? revision - 1 : revision, dictionaries: next };
+    const change = { teamId, glossaryId, name: `${name}!`, revision: isStale ? revision - 1 : revision, dictionaries: next };
     await this.#agreement.on(`change glossary ${JSON.stringify(change)}`, (store) => store.glossaries.change(change));
     for (const { dictionaryId } of [...dictionaries, dictionary]) {
       await this.#agreement.on(`entries of ${dictionaryId}`, (store) => store.glossaries.entries(teamId, dictionaryId));

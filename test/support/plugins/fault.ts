@@ -6,7 +6,7 @@ export default definePlugin({
   name: 'fault',
   options: Type.Object({}, { additionalProperties: false }),
   setup(_options, host) {
-    const wanted = host.reserveSlot<string>('wanted fault');
+    const ordered = host.reserveSlot<string>('wanted fault');
     return {
       steps: [
         {
@@ -18,7 +18,7 @@ export default definePlugin({
             headers: ['x-test-fault'],
             run(x) {
               const fault = x.head.headers['x-test-fault'];
-              if (fault !== undefined) x.set(wanted, fault);
+              if (fault !== undefined) x.set(ordered, fault);
               return undefined;
             },
           },
@@ -30,7 +30,7 @@ export default definePlugin({
             kind: 'body',
             name: 'fault',
             run(x) {
-              if (x.get(wanted) === 'throw') throw new Error('fault-plugin: thrown on command');
+              if (x.get(ordered) === 'throw') throw new Error('fault-plugin: thrown on command');
               return undefined;
             },
           },

@@ -99,7 +99,7 @@ export class Journal {
 
   /** Newest first, with the running one. `open`: the numbers of those that have open reservations. */
   periods(running: Period, { plan, limits }: Team, open: readonly number[]): PeriodUse[] {
-    // They are closed in order, because a charge that comes late changes the balances of all that follow.
+    // They are closed in order, because a delayed charge changes the balances of all that follow.
     const ended = this.#ended.map((one) => ({ ...one, closed: !open.some((number) => number <= one.number) }));
     const current = { number: this.number, startMs: running.startMs, endMs: running.endMs, closed: false, plan, limits };
     return [...ended, current].map((one) => ({ ...one, ...this.#figures(one.number) })).toReversed();

@@ -36,12 +36,12 @@ export type Layers = Pick<
   | 'forgetTeam'
 >;
 
-/** A team in a history: an account, or what a deletion has kept of one. */
+/** A team in a history: an account, or what a deletion has left of one. */
 type Used = Pick<Account, 'team' | 'days' | 'periods' | 'whole'>;
 
 /** The store's data; two stores over the same data are two instances of one store. */
 export class ReferenceData {
-  /** In order of creation, as are `used`, which includes deleted ones whose usage is kept. */
+  /** In order of creation, as are `used`, which includes deleted ones whose usage stays. */
   accounts: Account[] = [];
   used: Used[] = [];
   owners: { readonly digest: string; readonly owner: KeyOwner }[] = [];
@@ -58,8 +58,8 @@ const NO_TEAMS = {} as TeamSpace;
 const NOT_THERE = { kind: 'key_unknown' } as const;
 
 export function referenceOver(layers: Layers, clock: Clock, data: ReferenceData, historyDays: number): Store {
-  const told = new Told(layers, data);
-  const over = layers.overRecords(recordsOf(data, clock, told), () => clock.nowMs(), historyDays);
+  const reports = new Reports(layers, data);
+  const over = layers.overRecords(recordsOf(data, clock, reports), () => clock.nowMs(), historyDays);
   // Of these the operations with keys, which are over the records; all else is the reference's own.
   const registry = layers.teamRegistry(NO_TEAMS, over.records, async () => false);
   const used = (teamId: string): Used | undefined => data.used.find(({ team }) => team.teamId === teamId);
@@ -74,13 +74,13 @@ export function referenceOver(layers: Layers, clock: Clock, data: ReferenceData,
     ledger,
     teams: {
       ...registry,
-      ...teamsOf(layers, data, clock, told),
+      ...teamsOf(layers, data, clock, reports),
       deleteTeam: async (teamId, { keepUsage }, by) => {
-        const isDeleted = deleteTeam(data, clock.nowMs(), teamId, keepUsage, told, by);
+        const isDeleted = deleteTeam(data, clock.nowMs(), teamId, keepUsage, reports, by);
         return (await layers.forgetTeam(teamId, keepUsage, over)) ?? isDeleted;
       },
     },
-    accounts: accountsOf(data, told),
+    accounts: accountsOf(data, reports),
     ...over,
     history: {
       days: async (teamId, range) => used(teamId)?.days(range, clock.nowMs()),
@@ -104,7 +104,7 @@ function isIn({ startMs, endMs, closed }: PeriodUse, { fromMs, endMs: untilMs, o
 }
 
 /** Writes event and audit entry of a change. */
-class Told {
+class Reports {
   readonly #layers: Layers;
   readonly #data: ReferenceData;
 
@@ -145,17 +145,17 @@ function teamsOf(
   { teamSummary }: Layers,
   data: ReferenceData,
   clock: Clock,
-  told: Told,
+  reports: Reports,
 ): Omit<TeamRegistry, 'deleteTeam' | 'createKey' | 'updateKey' | 'revokeKey'> {
   return {
     async createTeam(team, by) {
       const known = data.account(team.teamId);
       if (known !== undefined) return { ...known.team };
       const nowMs = clock.nowMs();
-      const created = new Account({ ...team, createdAtMs: nowMs }, told.changed.bind(told));
+      const created = new Account({ ...team, createdAtMs: nowMs }, reports.changed.bind(reports));
       data.accounts.push(created);
       data.used.push(created);
-      told.changed(undefined, { ...created.team }, nowMs, by);
+      reports.changed(undefined, { ...created.team }, nowMs, by);
       return { ...created.team };
     },
     listTeams: async () => data.accounts.map(({ team }) => ({ ...team })),
@@ -184,10 +184,17 @@ function teamsOf(
 }
 
 /** Whether there was anything to delete. */
-function deleteTeam(data: ReferenceData, nowMs: number, teamId: string, keepUsage: boolean, told: Told, by: Audited | undefined): boolean {
+function deleteTeam(
+  data: ReferenceData,
+  nowMs: number,
+  teamId: string,
+  keepUsage: boolean,
+  reports: Reports,
+  by: Audited | undefined,
+): boolean {
   const [account, used] = [data.account(teamId), data.used.find(({ team }) => team.teamId === teamId)];
   if (used === undefined || (keepUsage && account === undefined)) return false;
-  told.deleted(used.team, nowMs, by, account !== undefined);
+  reports.deleted(used.team, nowMs, by, account !== undefined);
   const left = keepUsage ? leftBy(account!, nowMs) : undefined;
   data.used = data.used.flatMap((one) => (one !== used ? one : (left ?? [])));
   data.accounts = data.accounts.filter((one) => one !== account);
@@ -207,7 +214,7 @@ function leftBy(account: Account, nowMs: number): Used | undefined {
     ({ number, addedMicro, deductedMicro }) => addedMicro + deductedMicro > 0 || whole.charges.some(({ period }) => period === number),
   );
   if (ended.length === 0) return undefined;
-  return keptOf({
+  return usedOf({
     ...whole,
     team: { ...team, name: '', balanceMicro: 0 },
     period: undefined,
@@ -221,7 +228,7 @@ function leftBy(account: Account, nowMs: number): Used | undefined {
   });
 }
 
-function keptOf(whole: WholeAccount): Used {
+function usedOf(whole: WholeAccount): Used {
   const { team, keys, ended } = whole;
   const number = (ended.at(-1)?.number ?? 0) + 1;
   const journal = Journal.from(whole, { number, startMs: 0, endMs: 0, anchorMs: 0, addedMicro: 0, deductedMicro: 0 });
@@ -246,10 +253,10 @@ function keptOf(whole: WholeAccount): Used {
 }
 
 function pageOf<One extends { readonly team: Team }>(all: readonly One[], { after, limit, search, exact }: TeamPage): readonly One[] {
-  const wanted = search?.toLowerCase() ?? '';
+  const expected = search?.toLowerCase() ?? '';
   const matches = ({ team: { name, reference = '', teamId } }: One): boolean => {
     const [named, ids] = [[name, reference].map((text) => text.toLowerCase()), teamId.toLowerCase()];
-    return exact === true ? named.includes(wanted) : [...named, ids].some((text) => text.includes(wanted));
+    return exact === true ? named.includes(expected) : [...named, ids].some((text) => text.includes(expected));
   };
   // The last team of the page before may have been deleted since: then the page begins with what was created after it.
   const isThere = all.some(({ team }) => team.teamId === after);
@@ -259,7 +266,7 @@ function pageOf<One extends { readonly team: Team }>(all: readonly One[], { afte
 }
 
 /** For checks and copies. */
-function accountsOf(data: ReferenceData, told: Told): WholeAccounts {
+function accountsOf(data: ReferenceData, reports: Reports): WholeAccounts {
   const replaced = <One extends Used>(all: readonly One[], made: One): One[] => {
     const isThere = all.some(({ team }) => team.teamId === made.team.teamId);
     return isThere ? all.map((one) => (one.team.teamId === made.team.teamId ? made : one)) : [...all, made];
@@ -271,9 +278,9 @@ function accountsOf(data: ReferenceData, told: Told): WholeAccounts {
       const change = decide(whole && { ...whole, keys: whole.keys.map((key) => ({ ...key, digest: digestOf(key.keyId) })) });
       if (change === undefined) return undefined;
       const { account, attach = [] } = change;
-      let made: Used = keptOf(account);
+      let made: Used = usedOf(account);
       if (account.period !== undefined) {
-        const opened = Account.from(account, account.period, told.changed.bind(told));
+        const opened = Account.from(account, account.period, reports.changed.bind(reports));
         for (const [blobId, pieces] of data.account(teamId)?.records.blobs ?? []) opened.records.blobs.set(blobId, pieces);
         for (const { blobId, pieces } of attach) opened.records.blobs.set(blobId, pieces);
         data.accounts = replaced(data.accounts, opened);
@@ -295,7 +302,7 @@ function accountsOf(data: ReferenceData, told: Told): WholeAccounts {
 }
 
 /** Everything that no admission writes. */
-function recordsOf(data: ReferenceData, clock: Clock, told: Told): RecordSpace {
+function recordsOf(data: ReferenceData, clock: Clock, reports: Reports): RecordSpace {
   const groupOf = (id: string): RecordGroup | undefined => (id === SHARED ? data.shared : data.account(id)?.records);
   const valuesOf = (id: string, names: readonly RecordName[]) => groupOf(id)?.values(names) ?? names.map(() => undefined);
   return {
@@ -319,8 +326,8 @@ function recordsOf(data: ReferenceData, clock: Clock, told: Told): RecordSpace {
         account!.putKey(record);
         if (digest !== undefined) data.owners.push({ digest, owner: { keyId: record.keyId, teamId: id, mode: record.mode } });
       }
-      if (change.audit !== undefined) told.entry(change.audit.by, { ...change.audit, teamId: id, ...(keyId && { keyId }) }, nowMs);
-      if (change.event !== undefined) told.event(id, change.event, nowMs);
+      if (change.audit !== undefined) reports.entry(change.audit.by, { ...change.audit, teamId: id, ...(keyId && { keyId }) }, nowMs);
+      if (change.event !== undefined) reports.event(id, change.event, nowMs);
       return change.result;
     },
     teamOf: async (keyId) => data.owners.find(({ owner }) => owner.keyId === keyId)?.owner.teamId,

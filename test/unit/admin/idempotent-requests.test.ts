@@ -46,7 +46,11 @@ async function cutShort({ clock, records, of, asked }: Scene, run: (id: string) 
   clock.step(LEASE_MS);
 }
 
-const kept = <T>(answer: T): Ran<T> => ({ answer, fate: 'stored', stored: () => ({ answer: JSON.stringify(answer), teamId: undefined }) });
+const retained = <T>(answer: T): Ran<T> => ({
+  answer,
+  fate: 'stored',
+  stored: () => ({ answer: JSON.stringify(answer), teamId: undefined }),
+});
 const never = async (): Promise<never> => Promise.reject(new Error('was run again'));
 
 describe('a process that dies', () => {
@@ -56,7 +60,7 @@ describe('a process that dies', () => {
     const create = async (id: string) =>
       answered(await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 500 }, { id }));
     await cutShort(it, create);
-    const again = await of(records).run({ ...asked, recordId: newId() }, async (id) => kept(await create(id)));
+    const again = await of(records).run({ ...asked, recordId: newId() }, async (id) => retained(await create(id)));
     expect(again).toMatchObject({ kind: 'ran', answer: { kind: 'done', value: { team_id: asked.recordId } } });
     expect(answered(await teams.listTeams()).map(({ teamId, balanceMicro }) => [teamId, balanceMicro])).toEqual([
       [asked.recordId, 500_000_000],
@@ -71,7 +75,7 @@ describe('a process that dies', () => {
     const add = async () =>
       updateTeam.run!(context, { id: asked.recordId, add_credit_minor: 7 }, { once: { id: asked.id, request: asked.request } });
     await cutShort(it, add);
-    expect(await of(records).run(asked, async () => kept(await add()))).toMatchObject({ kind: 'ran', answer: { kind: 'done' } });
+    expect(await of(records).run(asked, async () => retained(await add()))).toMatchObject({ kind: 'ran', answer: { kind: 'done' } });
     expect(answered(await teams.findTeam(asked.recordId))?.balanceMicro).toBe(507_000_000);
   });
 
@@ -82,7 +86,7 @@ describe('a process that dies', () => {
     await createTeam.run!(context, { name: 'Acme', plan: 'prepaid', credit_minor: 0 }, { id: teamId });
     const create = async (id: string) => createKey.run!(context, { id: teamId, mode: 'live' }, { id });
     await cutShort(it, create);
-    const again = await of(records).run(asked, async (id) => kept(await create(id)));
+    const again = await of(records).run(asked, async (id) => retained(await create(id)));
     const keys = answered(await teams.listKeys(teamId))!;
     expect(keys.map(({ status }) => status).toSorted()).toEqual(['active', 'revoked']);
     expect(again).toMatchObject({ answer: { value: { key_id: keys.find(({ status }) => status === 'active')!.keyId } } });
@@ -148,7 +152,7 @@ test('a claim or a record whose confirmation was lost holds up nobody: the proce
   expect(
     await requests.run(asked, async () => {
       lost = 1;
-      return kept('done');
+      return retained('done');
     }),
   ).toEqual({ kind: 'ran', answer: 'done' });
   expect(await of(records).run(asked, never)).toEqual({ kind: 'answered', answer: '"done"' });

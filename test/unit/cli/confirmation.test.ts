@@ -79,7 +79,7 @@ test('usage is erased only after a question that says so, also what an earlier d
     status: 1,
     stderr: expect.stringContaining(`the remaining usage of team ${teamId}, on which its invoices are based. Type its id`) as string,
   });
-  // Nothing was kept: the team was not used.
+  // Nothing was left: the team was not used.
   expect(await atTerminal(erase, teamId)).toMatchObject({ status: 1, stderr: expect.stringContaining('no team') as string });
 });
 

@@ -163,9 +163,9 @@ describe("a plugin's store", () => {
     env = { LINGATE_CONFIG: config, LINGATE_STORE: 'memory:one' };
     const team = await makeTeam();
     await makeKey(team);
-    const sound = 'Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n';
-    expect((await run('store', 'check')).stdout).toBe(sound);
-    expect((await run('store', 'check', '--repair', '--yes')).stdout).toBe(sound);
+    const intact = 'Checked 1 team, 1 key and 0 glossaries: nothing is wrong.\n';
+    expect((await run('store', 'check')).stdout).toBe(intact);
+    expect((await run('store', 'check', '--repair', '--yes')).stdout).toBe(intact);
     const file = `sqlite:${path}`;
     const copied = await run('store', 'copy', '--from', 'memory:one', '--to', file, '--json');
     expect(JSON.parse(copied.stdout)).toMatchObject({ from: 'memory:one', to: file, teams: 1, keys: 1 });
@@ -174,8 +174,8 @@ describe("a plugin's store", () => {
     const back = await run('store', 'copy', '--from', file, '--to', 'memory:two');
     expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has teams)')]);
     expect((await run('team', 'delete', team, '--erase-usage', '--yes')).status).toBe(0);
-    const kept = await run('store', 'copy', '--from', file, '--to', 'memory:two');
-    expect([kept.status, kept.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has an audit)')]);
+    const retained = await run('store', 'copy', '--from', file, '--to', 'memory:two');
+    expect([retained.status, retained.stderr]).toEqual([1, expect.stringContaining('the store memory:two is not empty (it has an audit)')]);
   });
 
   test('is not read by a clock that is wrong, unless it is accepted', async () => {

@@ -71,11 +71,11 @@ const HELPS =
 const EMPTY_WORDS = /undefined|something|NaN|Infinity|\[object|\bvalid value\b| to \.|from {2}/;
 
 function judge({ path, reason }: Fault): string[] {
-  const told = `${path}: ${reason}`;
+  const answer = `${path}: ${reason}`;
   const faults = [];
-  if (EMPTY_WORDS.test(reason)) faults.push(`says nothing: ${told}`);
-  if (!HELPS.test(reason) && !/has an entry twice/.test(reason)) faults.push(`does not help: ${told}`);
-  if (/\n/.test(told) || reason.length > 600) faults.push(`is long: ${told}`);
+  if (EMPTY_WORDS.test(reason)) faults.push(`says nothing: ${answer}`);
+  if (!HELPS.test(reason) && !/has an entry twice/.test(reason)) faults.push(`does not help: ${answer}`);
+  if (/\n/.test(answer) || reason.length > 600) faults.push(`is long: ${answer}`);
   return faults;
 }
 

@@ -6,26 +6,26 @@ test('each share is notified, except those that have removed their listener', ()
   const whole = new Canceller();
   const shared = new SharedCancellation(whole);
   const [first, second, third] = [shared.share(), shared.share(), shared.share()];
-  const told: string[] = [];
-  first.onCancel(() => told.push('first'));
-  second.onCancel(() => told.push('second'));
-  third.onCancel(() => told.push('third'));
+  const notified: string[] = [];
+  first.onCancel(() => notified.push('first'));
+  second.onCancel(() => notified.push('second'));
+  third.onCancel(() => notified.push('third'));
   second.onCancel(undefined);
   expect(first.cancelled).toBe(false);
   whole.cancel();
-  expect([told, first.cancelled]).toEqual([['first', 'third'], true]);
+  expect([notified, first.cancelled]).toEqual([['first', 'third'], true]);
 });
 
 test('a share that listens again has one listener, and may remove it when it is notified', () => {
   const whole = new Canceller();
   const share = new SharedCancellation(whole).share();
-  const told: string[] = [];
-  share.onCancel(() => told.push('earlier'));
+  const notified: string[] = [];
+  share.onCancel(() => notified.push('earlier'));
   share.onCancel(() => {
-    told.push('later');
+    notified.push('later');
     share.onCancel(undefined);
   });
   whole.cancel();
   whole.cancel();
-  expect(told).toEqual(['later']);
+  expect(notified).toEqual(['later']);
 });

@@ -119,8 +119,8 @@ describe('Excel', () => {
   test('of cells that say the same, those that head a table stay', () => {
     const bytes = book(sheet(cell('B2', 0) + cell('C2', 1) + inline('D2', 'Size') + cell('E2', 2) + cell('F2', 0)), sheet(cell('A1', 0)));
     expect(texts('xlsx', bytes)).toEqual(['Open', 'Status']);
-    const kept = inline('B2', 'Status') + cell('C2', 1) + inline('D2', 'Size') + cell('E2', 2) + cell('F2', 0);
-    expect(built('xlsx', bytes, 'xl/one.xml')).toBe(sheet(kept));
+    const retained = inline('B2', 'Status') + cell('C2', 1) + inline('D2', 'Size') + cell('E2', 2) + cell('F2', 0);
+    expect(built('xlsx', bytes, 'xl/one.xml')).toBe(sheet(retained));
     expect(built('xlsx', bytes, 'xl/strings.xml')).toBe(strings('STATUS', 'Name', 'OPEN'));
     expect(built('xlsx', bytes, 'xl/two.xml')).toBe(sheet(cell('A1', 0)));
   });

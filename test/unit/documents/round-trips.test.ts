@@ -11,7 +11,7 @@ describe('a file of each format', () => {
       const trip = roundTrip(format, sample(seed));
       expect({ seed, found: trip.found }).toEqual({ seed, found: trip.expected });
       expect({ seed, isSame: trip.isSame, changed: trip.changed }).toEqual({ seed, isSame: true, changed: [] });
-      expect({ seed, again: trip.again }).toEqual({ seed, again: trip.wanted });
+      expect({ seed, again: trip.again }).toEqual({ seed, again: trip.due });
     }
   });
 

@@ -29,13 +29,13 @@ test('as a count rises each percentage is reached once, by the first count that 
   fc.assert(
     fc.property(rules, fc.integer({ min: 0, max: 3000 }), steps, (drawn, limit, ways) => {
       const made = eventRules(drawn.percents, []);
-      let [characters, told] = [0, 0];
+      let [characters, reported] = [0, 0];
       const reached: number[] = [];
       for (const step of ways) {
         characters += step;
-        const now = percentsReached(made, limit, told, characters);
+        const now = percentsReached(made, limit, reported, characters);
         reached.push(...now);
-        told = now.at(-1) ?? told;
+        reported = now.at(-1) ?? reported;
       }
       const expected = limit === 0 ? [] : made.percents.filter((percent) => characters * 100 >= percent * limit);
       expect(reached).toEqual(expected);

@@ -16,9 +16,9 @@ describe('a range', () => {
     ['2001:db8::1.2.3.4/127', '2001:db8::102:304/127'],
     ['::/0', '::/0'],
     ['::1', '::1/128'],
-  ])('%s is kept as %s', (text, kept) => {
-    expect(canonicalRange(text)).toBe(kept);
-    expect(canonicalRange(kept)).toBe(kept);
+  ])('%s is kept as %s', (text, retained) => {
+    expect(canonicalRange(text)).toBe(retained);
+    expect(canonicalRange(retained)).toBe(retained);
   });
 
   test.each([
@@ -47,7 +47,7 @@ test('an IPv4-mapped IPv6 address is that IPv4 address, and in no other IPv6 ran
   expect(allowsAddress(['203.0.113.7/32', '2001:db8::/33'], '2001:db8:8000::1')).toBe(false);
 });
 
-/** Addresses that differ in late bits, in early ones or not at all. */
+/** Addresses that differ in the last bits, in the first ones or not at all. */
 const four = fc.tuple(...Array.from({ length: 4 }, () => fc.constantFrom(0, 1, 127, 128, 255))).map((bytes) => bytes.join('.'));
 const six = fc
   .tuple(...Array.from({ length: 8 }, () => fc.constantFrom('2001', '0', '1', 'ffff', '8000')))

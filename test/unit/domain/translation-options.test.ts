@@ -25,8 +25,8 @@ test('different options have different keys, whatever they contain', () => {
     ...lists.map((ignoreTags) => ({ ...OPTIONS, ignoreTags })),
     ...[...styles, ...instructed].map((style) => ({ ...OPTIONS, style })),
   ];
-  const wanted = new Set(all.map((options) => JSON.stringify(options, (_name, value: unknown) => value ?? null)));
-  expect(new Set(all.map(keyOfOptions)).size).toBe(wanted.size);
+  const expected = new Set(all.map((options) => JSON.stringify(options, (_name, value: unknown) => value ?? null)));
+  expect(new Set(all.map(keyOfOptions)).size).toBe(expected.size);
 });
 
 test('each option is in the key, and is compared', () => {

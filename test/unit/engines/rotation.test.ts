@@ -195,12 +195,12 @@ describe('a replica that fails', () => {
 
   test('is neither brought back nor set aside for longer by attempts that began before', () => {
     const scene = new Alone();
-    const [slow, late, later] = [scene.begin(), scene.begin(), scene.begin()];
+    const [slow, delayed, later] = [scene.begin(), scene.begin(), scene.begin()];
     scene.fail('status', { status: 429 });
     scene.nowMs = 500;
     scene.succeed(slow);
     expect(scene.standing.aside).toBe(true);
-    scene.fail('timeout', { ticket: late });
+    scene.fail('timeout', { ticket: delayed });
     expect([scene.standing.untilMs, scene.standing.times]).toEqual([1000, 1]);
     // Nor do they count after its return.
     scene.nowMs = 1000;

@@ -141,13 +141,13 @@ describe('a target that repeats ids', () => {
   });
 
   test.each([
-    ['at once', (socket: Socket, late: string) => socket.write(late)],
-    ['while it rests', (socket: Socket, late: string) => void setImmediate(() => socket.write(late))],
-    ['before the next', (socket: Socket, late: string) => void (lateOn = { socket, late })],
+    ['at once', (socket: Socket, delayed: string) => socket.write(delayed)],
+    ['while it rests', (socket: Socket, delayed: string) => void setImmediate(() => socket.write(delayed))],
+    ['before the next', (socket: Socket, delayed: string) => void (delayedOn = { socket, delayed })],
   ])('and answers twice, %s, gives nobody the second answer', async (_when, again) => {
     const { target, get } = await scene();
     target.respond = (connection) => {
-      if (lateOn?.socket === connection.socket) connection.socket.write(lateOn.late);
+      if (delayedOn?.socket === connection.socket) connection.socket.write(delayedOn.delayed);
       connection.socket.write(withId(connection));
       again(connection.socket, withId(connection));
     };
@@ -157,8 +157,8 @@ describe('a target that repeats ids', () => {
     expect(results.filter((result) => result.includes('200')).length).toBeGreaterThan(1);
   });
 
-  let lateOn: { readonly socket: Socket; readonly late: string } | undefined;
-  afterEach(() => void (lateOn = undefined));
+  let delayedOn: { readonly socket: Socket; readonly delayed: string } | undefined;
+  afterEach(() => void (delayedOn = undefined));
 });
 
 describe('a target', () => {

@@ -66,7 +66,7 @@ function pass(): number {
 }
 
 const TEN_MINUTES = 600_000;
-const KEPT = 'an engine replica did not report its pairs: the known ones stay in use';
+const RETAINED = 'an engine replica did not report its pairs: the known ones stay in use';
 
 describe('ask', () => {
   test.each(['timeout', 'connect', 'not_json', 'wrong_shape', 'status'] as const)(
@@ -82,7 +82,7 @@ describe('ask', () => {
         pauses.push(pass());
       }
       expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, TEN_MINUTES, TEN_MINUTES, TEN_MINUTES]);
-      expect(lines.slice(1)).toEqual([[KEPT, { engine: 'default', replica: 'a', failure, advice: `about ${failure}` }]]);
+      expect(lines.slice(1)).toEqual([[RETAINED, { engine: 'default', replica: 'a', failure, advice: `about ${failure}` }]]);
       await asked.pop()!({ a: ['EN-FR'] });
       expect(pairsOf(offered)).toEqual(['EN-FR']);
       expect(pass()).toBe(TEN_MINUTES);
@@ -93,7 +93,7 @@ describe('ask', () => {
     const offered = open();
     await asked.pop()!({ a: [] });
     expect(pairsOf(offered)).toHaveLength(ALL);
-    expect(lines).toEqual([[KEPT, { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' }]]);
+    expect(lines).toEqual([[RETAINED, { engine: 'default', replica: 'a', failure: 'no_pair_of_ours' }]]);
     pass();
     await asked.pop()!({ a: ['EN-ES'] });
     pass();

@@ -147,13 +147,13 @@ describe('slots', () => {
   test('a full process refuses every team with 503 service_unavailable, and serves again when one request has ended', async () => {
     const h = site(2, 10);
     // A request whose body has not arrived holds no slot.
-    const [late, later] = [h.begin('a'), h.begin('b'), h.begin('c')];
+    const [delayed, later] = [h.begin('a'), h.begin('b'), h.begin('c')];
     const [first, second] = [h.begin('a'), h.begin('b')];
     for (const x of [first, second]) h.gateway.body(x, 'none');
     // Refused at the head, and when all has arrived.
     expect(h.begin('c').outcome).toBe(OVERLOADED);
-    h.gateway.body(late, 'none');
-    expect(late.outcome).toBe(OVERLOADED);
+    h.gateway.body(delayed, 'none');
+    expect(delayed.outcome).toBe(OVERLOADED);
     expect(OVERLOADED.problem.code).toBe('service_unavailable');
     expect(h.shed).toEqual(['concurrency', 'concurrency']);
     h.gateway.abort(first);

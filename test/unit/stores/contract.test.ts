@@ -11,13 +11,13 @@ const BACKINGS = [
 
 describe.each(BACKINGS)('the store contract, kept by $name', ({ backing }) => {
   const contract = storeContract(backing.open);
-  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  test.each(contract.cases)('$name', ({ run: expectUpheld }) => expectUpheld());
   afterAll(() => contract.close());
 });
 
 describe('the contract of whole stores, kept by the reference model', () => {
   const contract = accountsContract(async (clock) => referenceStore(clock));
-  test.each(contract.cases)('$name', ({ run: expectKept }) => expectKept());
+  test.each(contract.cases)('$name', ({ run: expectUpheld }) => expectUpheld());
   afterAll(() => contract.close());
 });
 

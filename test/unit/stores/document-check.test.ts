@@ -1,5 +1,5 @@
-// The check of documents, on both stores and with files in a directory: it finds nothing in what is sound, names each planted fault,
-// and what it mends is sound again.
+// The check of documents, on both stores and with files in a directory: it finds nothing in what is intact, names each planted fault,
+// and what it mends is intact again.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,9 +30,9 @@ const BYTES = PIECES[0]!.length;
 const clock = new MovableClock();
 const { directory, kinds } = await storesOfFile();
 /** Each kind once, and each place. */
-const PLACES = kinds.map((kind) => ({ ...kind, place: kind.name === 'SQLite' ? 'the store' : 'a directory' }));
+const LOCATIONS = kinds.map((kind) => ({ ...kind, place: kind.name === 'SQLite' ? 'the store' : 'a directory' }));
 
-describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => {
+describe.each(LOCATIONS)('$name, files in $place', ({ name, url, open, place }) => {
   const opened = open(clock);
   const folderPath = join(directory, `files-${name}`);
   const folder = place === 'the store' ? undefined : new DirectoryOfDocuments(folderPath);
@@ -72,7 +72,7 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
     }
   }
 
-  async function mendedIsSound(): Promise<void> {
+  async function mendedIsIntact(): Promise<void> {
     const { mends } = await checked();
     expect(mends.every(({ line }) => line.length > 0)).toBe(true);
     await mendDocuments(mends, { documents: await documentsOf(), ledger: (await opened).ledger, folder });
@@ -166,6 +166,6 @@ describe.each(PLACES)('$name, files in $place', ({ name, url, open, place }) => 
     const found = await checked();
     expect(found.details).toHaveLength(details.length);
     for (const [index, detail] of details.entries()) expect(found.details[index]).toContain(detail);
-    await mendedIsSound();
+    await mendedIsIntact();
   });
 });

@@ -10,7 +10,7 @@ import { SILENT } from '../../support/silent-log.ts';
 import { openStore } from '../../support/door/stores.ts';
 import { openBeside, storePlace } from '../../support/store-place.ts';
 import type { StorePlace } from '../../support/store-place.ts';
-import { placesOf } from '../../support/store-search.ts';
+import { locationsOf } from '../../support/store-search.ts';
 
 /** Turns of the event loop after which the deleting process is gone. */
 const TURNS = [0, 2, 5, 13, 34];
@@ -44,7 +44,7 @@ describe.each(['sqlite', 'redis'].flatMap((kind) => [false, true].map((keepUsage
       expect((await checkedStore(place.url)).findings).toEqual([]);
       expect(await team.admit()).toEqual({ kind: 'key_unknown' });
       const names = keepUsage ? keys.map(({ digest }) => digest) : [team.teamId, ...keys.flatMap(({ keyId, digest }) => [keyId, digest])];
-      expect(await placesOf(place.url, names)).toEqual([]);
+      expect(await locationsOf(place.url, names)).toEqual([]);
       const again = { teamId: team.teamId, name: 'Again', plan: 'p', limits: GENEROUS_QUOTA, balanceMicro: 0 };
       if (keepUsage) await expect(store.teams.createTeam(again)).rejects.toThrow('was deleted; use another id');
       await store.close();
@@ -83,7 +83,7 @@ describe.each(['sqlite', 'redis'].flatMap((kind) => [false, true].map((keepUsage
       await leaving.close();
       await deleting;
       const serving = await openStore(place.url, { log: SILENT, clock: { nowMs: Date.now }, commandTimeoutMs: 5000, maintains: true });
-      await vi.waitFor(async () => expect(await placesOf(place.url, [team.keyId, 'Team under test'])).toEqual([]), {
+      await vi.waitFor(async () => expect(await locationsOf(place.url, [team.keyId, 'Team under test'])).toEqual([]), {
         timeout: 30_000,
         interval: 50,
       });

@@ -47,7 +47,7 @@ function lookedFor(store: Store): PluginStore {
         // A gateway that sends renews its right.
         await store.outbox.lease('gateway', 0);
         const admission = await ledger.admit(asked);
-        // Told just after the answer, and before what is due is listed.
+        // Reported just after the answer, and before what is due is listed.
         await store.outbox.due(1);
         return admission;
       },
@@ -66,25 +66,25 @@ describe.each(KINDS)('$name', ({ open }) => {
     const here = lookedFor(store);
     const there = lookedFor(again);
     const team = await teamUnderTest(here, ...args);
-    const told = async (): Promise<{ readonly id: string; readonly facts: LimitReached }[]> => {
+    const reported = async (): Promise<{ readonly id: string; readonly facts: LimitReached }[]> => {
       // Events of an admission are listed after it, on the same connection.
       for (const one of [here, there, here, there]) await one.teams.findTeam(team.teamId);
       const due = answered(await store.outbox.due(LOTS)).filter(({ teamId }) => teamId === team.teamId);
-      const kept = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))));
-      return kept.flatMap((event) => (event?.facts.kind === 'limit_reached' ? [{ id: event.id, facts: event.facts }] : []));
+      const retained = await Promise.all(due.map(async (event) => answered(await store.outbox.read(event))));
+      return retained.flatMap((event) => (event?.facts.kind === 'limit_reached' ? [{ id: event.id, facts: event.facts }] : []));
     };
-    return { team, store, here, there, told };
+    return { team, store, here, there, reported };
   }
 
   test('the first request that the quota refuses in a period is told, with the usage at that moment', async () => {
-    const { team, here, there, told } = await scene({ characterLimit: 100, period: 'PT1H' });
+    const { team, here, there, reported } = await scene({ characterLimit: 100, period: 'PT1H' });
     await team.use(60);
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
     const { periodStartMs } = await team.usage();
     expect((await team.admit({ characters: 41 }, there)).kind).toBe('quota_exceeded');
     for (const store of [here, there]) expect((await team.admit({ characters: 50 }, store)).kind).toBe('quota_exceeded');
     const period = { startMs: periodStartMs, number: 1 };
-    expect(await told()).toMatchObject([
+    expect(await reported()).toMatchObject([
       {
         id: eventIds.quotaLimit(team.teamId, period),
         facts: {
@@ -94,18 +94,18 @@ describe.each(KINDS)('$name', ({ open }) => {
         },
       },
     ]);
-    expect((await told())[0]!.facts).not.toHaveProperty('keyId');
+    expect((await reported())[0]!.facts).not.toHaveProperty('keyId');
     clock.step(HOUR_MS);
     await team.use(100);
-    expect(await told()).toHaveLength(1);
+    expect(await reported()).toHaveLength(1);
     expect((await team.admit({ characters: 1 })).kind).toBe('quota_exceeded');
     expect((await team.admit({ characters: 2 }, there)).kind).toBe('quota_exceeded');
-    const required = (await told()).map(({ facts }) => (facts.code === 'quota_exceeded' ? (facts.requiredCharacters ?? 0) : 0));
+    const required = (await reported()).map(({ facts }) => (facts.code === 'quota_exceeded' ? (facts.requiredCharacters ?? 0) : 0));
     expect(required.toSorted((one, other) => one - other)).toEqual([1, 41]);
   });
 
   test('a refusal for credit is told once, and again after credit was added, but not after some was taken', async () => {
-    const { team, here, there, told } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(5));
+    const { team, here, there, reported } = await scene({ ...PREPAID, minorPerMillion: 1_000_000 }, toMicro(5));
     const refuse = async (characters: number, store = here): Promise<void> => {
       expect((await team.admit({ characters }, store)).kind).toBe('credit_exhausted');
       // A gateway looks for added credit again after this time.
@@ -114,57 +114,60 @@ describe.each(KINDS)('$name', ({ open }) => {
     await refuse(6);
     await refuse(7, there);
     const first = eventIds.creditLimit(team.teamId, 1);
-    expect(await told()).toMatchObject([
+    expect(await reported()).toMatchObject([
       { id: first, facts: { code: 'credit_exhausted', requiredMicro: toMicro(6), usage: { team: { balanceMicro: toMicro(5) } } } },
     ]);
     answered(await here.teams.updateTeam(team.teamId, { addMicro: toMicro(-1) }));
     await refuse(8, there);
-    expect(await told()).toHaveLength(1);
+    expect(await reported()).toHaveLength(1);
     answered(await there.teams.updateTeam(team.teamId, { addMicro: toMicro(1) }));
     await team.use(5);
-    expect(await told()).toHaveLength(1);
+    expect(await reported()).toHaveLength(1);
     await refuse(1);
     await refuse(1, there);
-    expect((await told()).map(({ id }) => id).toSorted()).toEqual([first, eventIds.creditLimit(team.teamId, 2)]);
+    expect((await reported()).map(({ id }) => id).toSorted()).toEqual([first, eventIds.creditLimit(team.teamId, 2)]);
   });
 
   test('a key’s own limit is told with the key, once in a period, apart from the team’s', async () => {
-    const { team, here, there, told } = await scene({ characterLimit: 100, period: 'PT1H' });
+    const { team, here, there, reported } = await scene({ characterLimit: 100, period: 'PT1H' });
     const limited = freshKey(team.teamId, 'limited');
     answered(await here.teams.createKey({ ...limited, limits: { characters: 10 } }));
     const key = team.withKey(limited.keyId);
     for (const store of [there, here])
       expect(await key.admit({ characters: 11 }, store)).toMatchObject({ kind: 'quota_exceeded', of: 'key' });
     const facts = { code: 'quota_exceeded', keyId: limited.keyId, requiredCharacters: 11 };
-    expect(await told()).toMatchObject([{ facts }]);
+    expect(await reported()).toMatchObject([{ facts }]);
     expect(await team.admit({ characters: 101 }, there)).toMatchObject({ kind: 'quota_exceeded' });
-    expect(await told()).toHaveLength(2);
+    expect(await reported()).toHaveLength(2);
     clock.step(HOUR_MS);
     for (const store of [there, here]) await key.admit({ characters: 12 }, store);
-    expect((await told()).filter((one) => one.facts.keyId === limited.keyId)).toMatchObject([
+    expect((await reported()).filter((one) => one.facts.keyId === limited.keyId)).toMatchObject([
       { facts },
       { facts: { requiredCharacters: 12 } },
     ]);
   });
 
   test('the free characters of test keys are told apart from the team’s quota, once in a period', async () => {
-    const { team, here, there, told } = await scene({ characterLimit: 100, testAllowance: 10, period: 'PT1H' });
+    const { team, here, there, reported } = await scene({ characterLimit: 100, testAllowance: 10, period: 'PT1H' });
     const tests = team.withKey((await team.newKey('tests', 'test')).keyId);
     await tests.use(7);
     for (const store of [there, here])
       expect(await tests.admit({ characters: 4 }, store)).toMatchObject({ kind: 'quota_exceeded', of: 'test_keys' });
     const { periodStartMs } = await team.usage();
     const facts = { code: 'quota_exceeded', testKeys: true, requiredCharacters: 4, usage: { characters: 7, allowanceUsed: 7 } };
-    expect(await told()).toMatchObject([{ id: eventIds.testLimit(team.teamId, { startMs: periodStartMs, number: 1 }), facts }]);
+    expect(await reported()).toMatchObject([{ id: eventIds.testLimit(team.teamId, { startMs: periodStartMs, number: 1 }), facts }]);
     expect(await team.admit({ characters: 101 }, there)).toMatchObject({ kind: 'quota_exceeded' });
-    expect(await told()).toHaveLength(2);
+    expect(await reported()).toHaveLength(2);
     clock.step(HOUR_MS);
     for (const store of [there, here]) await tests.admit({ characters: 11 }, store);
-    expect((await told()).filter((one) => one.facts.testKeys === true)).toMatchObject([{ facts }, { facts: { requiredCharacters: 11 } }]);
+    expect((await reported()).filter((one) => one.facts.testKeys === true)).toMatchObject([
+      { facts },
+      { facts: { requiredCharacters: 11 } },
+    ]);
   });
 
   test('the first refusal by each window of the team and of a key is told, once over both instances, and again in the next window', async () => {
-    const { team, here, there, told } = await scene({ windows: 'requests=2/minute characters=20/month' });
+    const { team, here, there, reported } = await scene({ windows: 'requests=2/minute characters=20/month' });
     const limited = freshKey(team.teamId, 'limited');
     answered(await here.teams.createKey({ ...limited, limits: { windows: 'characters=5/hour' } }));
     const startMs = (per: 'minute' | 'hour' | 'month'): number => windowAt(per, clock.nowMs()).startMs;
@@ -174,13 +177,13 @@ describe.each(KINDS)('$name', ({ open }) => {
     await key.use(5);
     const first = eventIds.windowLimit(team.teamId, 'minute', startMs('minute'));
     for (const store of [here, there, here]) expect((await team.admit({ characters: 1 }, store)).kind).toBe('rate_limited');
-    expect(await told()).toMatchObject([
+    expect(await reported()).toMatchObject([
       { id: first, facts: { code: 'rate_limited', window: { per: 'minute', counts: 'requests' }, requiredCharacters: 1 } },
     ]);
     clock.step(60_000);
     for (const store of [there, here]) expect((await key.admit({ characters: 2 }, store)).kind).toBe('rate_limited');
     const ofKey = eventIds.windowLimit(limited.keyId, 'hour', startMs('hour'));
-    expect((await told()).find(({ id }) => id === ofKey)).toMatchObject({
+    expect((await reported()).find(({ id }) => id === ofKey)).toMatchObject({
       facts: { keyId: limited.keyId, window: { per: 'hour', counts: 'characters' }, requiredCharacters: 2 },
     });
     for (const store of [there, here]) expect((await team.admit({ characters: 11 }, store)).kind).toBe('rate_limited');
@@ -188,21 +191,21 @@ describe.each(KINDS)('$name', ({ open }) => {
     for (let i = 0; i < 2; i++) expect((await team.touch()).kind).toBe('admitted');
     expect((await team.touch()).kind).toBe('rate_limited');
     const second = eventIds.windowLimit(team.teamId, 'minute', startMs('minute'));
-    expect((await told()).map(({ id }) => id).toSorted()).toEqual([first, ofKey, ofMonth, second].toSorted());
+    expect((await reported()).map(({ id }) => id).toSorted()).toEqual([first, ofKey, ofMonth, second].toSorted());
   });
 
   test('other refusals, and a store without rules, tell nothing', async () => {
-    const { team, told } = await scene({ characterLimit: 10, maxCharactersPerRequest: 20, requestsPerSecond: 3 });
+    const { team, reported } = await scene({ characterLimit: 10, maxCharactersPerRequest: 20, requestsPerSecond: 3 });
     const silent = await open(clock, undefined);
     expect((await team.admit({ characters: 21 })).kind).toBe('text_too_long');
     expect((await team.admit({ characters: 11 }, promisedStore(silent))).kind).toBe('quota_exceeded');
     expect((await team.admit({ characters: 5 })).kind).toBe('admitted');
     expect((await team.admit({ characters: 11 })).kind).toBe('rate_limited');
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
     await silent.close();
     clock.step(1000);
     expect((await team.admit({ characters: 6 })).kind).toBe('quota_exceeded');
-    expect(await told()).toHaveLength(1);
+    expect(await reported()).toHaveLength(1);
   });
 
   test('in random histories exactly the first refusals are told, each under one id', async () => {
@@ -217,11 +220,11 @@ describe.each(KINDS)('$name', ({ open }) => {
     );
     const history = fc.asyncProperty(fc.boolean(), fc.array(move, { minLength: 5, maxLength: 40 }), async (onCredit, moves) => {
       const terms = onCredit ? { ...PREPAID, minorPerMillion: 1_000_000 } : { characterLimit: 100 };
-      const { team, here, there, told } = await scene({ ...terms, period: 'PT1H' }, toMicro(100));
+      const { team, here, there, reported } = await scene({ ...terms, period: 'PT1H' }, toMicro(100));
       const limited = freshKey(team.teamId, 'limited');
       answered(await here.teams.createKey({ ...limited, limits: { characters: 50 } }));
       const expected = new Set<string>();
-      let [period, credits, isCreditTold] = [1, 0, false];
+      let [period, credits, isCreditReported] = [1, 0, false];
       let { periodStartMs: startMs, periodEndMs } = await team.usage();
       for (const one of moves) {
         if (one.kind === 'wait') clock.step(one.ms);
@@ -229,7 +232,7 @@ describe.each(KINDS)('$name', ({ open }) => {
           const addMicro = toMicro(one.kind === 'add' ? one.minor : -one.minor);
           // What is not there cannot be taken.
           await (one.isThere ? there : here).teams.updateTeam(team.teamId, { addMicro }).catch(() => undefined);
-          isCreditTold &&= one.kind === 'take';
+          isCreditReported &&= one.kind === 'take';
         } else {
           const store = one.isThere ? there : here;
           const key = one.who === 'team' ? team : team.withKey(limited.keyId);
@@ -241,13 +244,13 @@ describe.each(KINDS)('$name', ({ open }) => {
           if (admission.kind === 'quota_exceeded') {
             expected.add(eventIds.quotaLimit(admission.of === 'key' ? limited.keyId : team.teamId, { startMs, number: period }));
           } else if (admission.kind === 'credit_exhausted') {
-            if (!isCreditTold) expected.add(eventIds.creditLimit(team.teamId, ++credits));
-            isCreditTold = true;
+            if (!isCreditReported) expected.add(eventIds.creditLimit(team.teamId, ++credits));
+            isCreditReported = true;
           } else if (admission.kind === 'admitted' && one.commits) await key.commit(admission.reservation!.requestId, store);
           clock.step(1000);
         }
       }
-      const ids = (await told()).map(({ id }) => id.replace(/-(\d+)-\d+$/, '-$1'));
+      const ids = (await reported()).map(({ id }) => id.replace(/-(\d+)-\d+$/, '-$1'));
       expect(ids.toSorted()).toEqual([...expected].map((id) => id.replace(/-(\d+)-\d+$/, '-$1')).toSorted());
     });
     await fc.assert(history, { numRuns: draws(8) });

@@ -70,19 +70,19 @@ const { quota, credit, key, otherKey, limitedKey, openId } = RICH;
 
 describe('on SQLite', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lingate-check-'));
-  const sound = join(directory, 'sound.db');
+  const intact = join(directory, 'sound.db');
   let path: string;
   let count = 0;
 
   beforeAll(async () => {
     const clock = new MovableClock();
-    const store = promisedStore(await openSqliteStore({ path: sound, log: SILENT, clock, commandTimeoutMs: 5000 }));
+    const store = promisedStore(await openSqliteStore({ path: intact, log: SILENT, clock, commandTimeoutMs: 5000 }));
     await fillRich(store, clock);
     await store.close();
   });
   beforeEach(() => {
     path = join(directory, `${count++}.db`);
-    writeCopy(sound, path);
+    writeCopy(intact, path);
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -189,7 +189,7 @@ describe('on SQLite', () => {
 describe('on Redis', () => {
   let server: Awaited<ReturnType<typeof startRedis>>;
   let client: Redis;
-  let sound: Map<string, Buffer>;
+  let intact: Map<string, Buffer>;
 
   beforeAll(async () => {
     server = await startRedis();
@@ -198,12 +198,12 @@ describe('on Redis', () => {
     const store = promisedStore(await openRedisStore({ url: server.url, log: SILENT, clock, commandTimeoutMs: 5000 }));
     await fillRich(store, clock);
     await store.close();
-    sound = new Map();
-    for (const name of await client.keys('*')) sound.set(name, await client.dumpBuffer(name));
+    intact = new Map();
+    for (const name of await client.keys('*')) intact.set(name, await client.dumpBuffer(name));
   });
   beforeEach(async () => {
     await client.flushdb();
-    for (const [name, dump] of sound) await client.restore(name, 0, dump);
+    for (const [name, dump] of intact) await client.restore(name, 0, dump);
   });
   afterAll(async () => {
     client.disconnect();

@@ -76,7 +76,7 @@ async function filled(url: string): Promise<MovableClock> {
   return clock;
 }
 
-const LATE_MS = Date.UTC(2099, 0);
+const FAR_FUTURE_MS = Date.UTC(2099, 0);
 const copy = (from: string, to: string, restart = false) => copyStoreTo({ from, to, restart, onProgress: () => undefined, others });
 const { quota, credit, idle } = RICH;
 
@@ -144,7 +144,7 @@ async function future(store: PluginStore, clock: MovableClock, withChange: boole
   const answers: unknown[] = [];
   answers.push(...(await futureOfLimited(store, clock)));
   for (let i = 0; i < 7; i++) answers.push(await admit(store, quota, RICH.key, `01JREQ0000000000000000002${i}`));
-  answers.push(await store.ledger.resolve(quota, RICH.openId, 'commit'), await store.ledger.resolve(quota, RICH.lateId, 'commit'));
+  answers.push(await store.ledger.resolve(quota, RICH.openId, 'commit'), await store.ledger.resolve(quota, RICH.laterId, 'commit'));
   if (withChange)
     answers.push(
       await store.teams.updateTeam(quota, {
@@ -250,7 +250,7 @@ describe.each([
     expect(await target.teams.deleteTeam(quota, { keepUsage: false })).toBe(true);
     expect(await target.history.periods(quota)).toBeUndefined();
     await target.close();
-    expect((await checkedStore(to, 0, LATE_MS, others)).findings).toEqual([]);
+    expect((await checkedStore(to, 0, FAR_FUTURE_MS, others)).findings).toEqual([]);
   });
 });
 
@@ -351,7 +351,7 @@ describe("a plugin's store", () => {
   test('is reported by the check for a key that cannot be found', async () => {
     // Found first.
     dataOf(from).owners.unshift({ digest: RICH.digest, owner: { keyId: RICH.creditKey, teamId: credit, mode: 'live' } });
-    const { findings } = await checkedStore(from, 0, LATE_MS, others);
+    const { findings } = await checkedStore(from, 0, FAR_FUTURE_MS, others);
     expect(findings).toEqual([{ what: 'digest', teamId: quota, keyId: RICH.key, detail: 'its digest does not lead to it' }]);
   });
 
@@ -359,7 +359,7 @@ describe("a plugin's store", () => {
     const [redis, to, file] = [urlOf('redis', 0), urlOf('memory', 1), sqliteUrl()];
     const source = await open(redis, clock);
     const team = await teamUnderTest(source);
-    // What has ended before a gateway looked for the first time is not told.
+    // What has ended before a gateway looked for the first time is not reported.
     await source.outbox.due(1);
     await team.use(5);
     await team.setLimits({ period: 'P7D' });
@@ -392,7 +392,7 @@ test.each(['redis', 'memory'] as const)(
     const parsed = (url: string) =>
       rows(url, events).map((row) => ({ ...(row as object), value: JSON.parse((row as { value: string }).value) as unknown }));
     expect(parsed(to)).toEqual(parsed(from));
-    // Nothing that was told is told again.
+    // Nothing that was reported is reported again.
     const [source, target] = [await open(from, clock), await open(to, clock)];
     for (const one of [target, source]) await one.outbox.due(1);
     expect(parsed(to)).toEqual(parsed(from));
@@ -414,7 +414,7 @@ test.each(['redis', 'memory'] as const)('refusals that were told are copied over
   const limited = freshKey(plain.teamId, 'limited');
   answered(await source.teams.createKey({ ...limited, limits: { characters: 5 } }));
   for (const refused of [plain, plain.withKey(limited.keyId), prepaid]) await refused.admit({ characters: 11 });
-  // A refusal is told after its answer.
+  // A refusal is reported after its answer.
   await source.outbox.due(1);
   answered(await source.teams.updateTeam(prepaid.teamId, { addMicro: 1 }));
   clock.step(120_000);

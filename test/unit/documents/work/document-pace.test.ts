@@ -4,20 +4,20 @@ import { letTextsGoFirst } from '../../../../src/documents/work/document-load.ts
 
 interface Machine {
   /** How much later than asked each pause ends; the last goes on. */
-  readonly lateMs?: readonly number[];
+  readonly delayMs?: readonly number[];
   readonly inFlight?: (nowMs: number) => number;
-  readonly isWanted?: (nowMs: number) => boolean;
+  readonly isNeeded?: (nowMs: number) => boolean;
 }
 
 /** Milliseconds that a step has waited. */
-async function waited({ lateMs = [0], inFlight = () => 0, isWanted = () => true }: Machine): Promise<number> {
+async function waited({ delayMs = [0], inFlight = () => 0, isNeeded = () => true }: Machine): Promise<number> {
   let nowMs = 0;
   let pauses = 0;
-  await letTextsGoFirst(() => !isWanted(nowMs), {
+  await letTextsGoFirst(() => !isNeeded(nowMs), {
     inFlight: () => inFlight(nowMs),
     now: () => nowMs,
     async pause(ms) {
-      nowMs += ms + (lateMs[pauses++] ?? lateMs.at(-1)!);
+      nowMs += ms + (delayMs[pauses++] ?? delayMs.at(-1)!);
     },
   });
   return nowMs;
@@ -28,8 +28,8 @@ test('a step waits for a pause, also on an idle machine', async () => {
 });
 
 test('as long as pauses end late, a step waits', async () => {
-  expect(await waited({ lateMs: [9] })).toBe(19);
-  expect(await waited({ lateMs: [10, 30, 0] })).toBe(20 + 40 + 10);
+  expect(await waited({ delayMs: [9] })).toBe(19);
+  expect(await waited({ delayMs: [10, 30, 0] })).toBe(20 + 40 + 10);
 });
 
 test('a step waits for requests in flight, of which a few are no reason', async () => {
@@ -38,11 +38,11 @@ test('a step waits for requests in flight, of which a few are no reason', async 
 
 test('a step that is late or meets many requests waits for about two seconds at most', async () => {
   expect(await waited({ inFlight: () => 1000 })).toBe(2000);
-  expect(await waited({ lateMs: [500] })).toBe(2040);
-  expect(await waited({ lateMs: [60_000] })).toBe(60_010);
+  expect(await waited({ delayMs: [500] })).toBe(2040);
+  expect(await waited({ delayMs: [60_000] })).toBe(60_010);
 });
 
 test('a step that is not wanted any more does not wait', async () => {
-  expect(await waited({ isWanted: () => false })).toBe(0);
-  expect(await waited({ inFlight: () => 1000, isWanted: (nowMs) => nowMs < 30 })).toBe(30);
+  expect(await waited({ isNeeded: () => false })).toBe(0);
+  expect(await waited({ inFlight: () => 1000, isNeeded: (nowMs) => nowMs < 30 })).toBe(30);
 });

@@ -59,7 +59,7 @@ async function created(owner: Team, text: string): Promise<string> {
 
 const stateOf = async ({ teamId }: Team, id: string) => answered(await documents.find(teamId, id))?.state;
 
-/** A worker whose engine answers as told; `seen` has the texts in the order in which they came. */
+/** A worker whose engine answers as ordered; `seen` has the texts in the order in which they came. */
 function worker(translate: (text: string) => Promise<void> = async () => undefined, more: Partial<PlainDocumentWorkerOptions> = {}) {
   const seen: string[] = [];
   const running = plainDocumentWorker({

@@ -25,15 +25,15 @@ const BOUNDS = { openMax: 10, teamBytesMax: 10_000_000, bytesMax: 1_000_000 };
 const clock = new MovableClock();
 const { directory, kinds } = await storesOfFile();
 /** Each kind once, and each place. */
-const PLACES = kinds.map((kind) => ({ ...kind, place: kind.name === 'SQLite' ? 'a directory' : 'the store' }));
+const LOCATIONS = kinds.map((kind) => ({ ...kind, place: kind.name === 'SQLite' ? 'a directory' : 'the store' }));
 
-describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
+describe.each(LOCATIONS)('$name, files in $place', ({ name, open, place }) => {
   const opened = open(clock);
   const sealer = new DocumentSealer(Buffer.from('a secret of the tests that is long enough'));
   const folder = join(directory, `files-${name}`);
   const documentsOf = async (): Promise<RecordDocuments> => {
-    const kept = place === 'the store' ? undefined : await DirectoryOfDocuments.open(folder);
-    return recordDocuments((await opened).records, () => clock.nowMs(), kept);
+    const retained = place === 'the store' ? undefined : await DirectoryOfDocuments.open(folder);
+    return recordDocuments((await opened).records, () => clock.nowMs(), retained);
   };
 
   async function setting(limits: Parameters<typeof teamUnderTest>[1] = {}) {
@@ -171,8 +171,8 @@ describe.each(PLACES)('$name, files in $place', ({ name, open, place }) => {
     expect(await documents.claim({ ...due, worker: newId(), leaseMs: 30_000 })).toBeUndefined();
     clock.step(DEATH_MS);
     await work(async () => (await find())?.state === 'done');
-    const late = await documents.change(due, (known) => (known.worker === dead.worker ? { ...known, state: 'error' } : undefined));
-    expect([late, (await find())?.state]).toEqual([undefined, 'done']);
+    const delayed = await documents.change(due, (known) => (known.worker === dead.worker ? { ...known, state: 'error' } : undefined));
+    expect([delayed, (await find())?.state]).toEqual([undefined, 'done']);
     expect(await team.standing()).toMatchObject(CHARGED);
     await documents.remove(due);
   });

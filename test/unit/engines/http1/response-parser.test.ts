@@ -255,8 +255,8 @@ function taken(parser: ResponseParser): Read {
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 
-function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
-  const ends = [...new Set([...places.filter((place) => place < bytes.length), bytes.length])].toSorted((a, b) => a - b);
+function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const ends = [...new Set([...cuts.filter((place) => place < bytes.length), bytes.length])].toSorted((a, b) => a - b);
   return ends.map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
 }
 
@@ -313,11 +313,11 @@ describe('at random', () => {
       const bytes = `HTTP/1.1 ${parts.status} ${parts.text}\r\n${parts.fields.join('')}${framing}\r\n\r\n${framed}`;
       return { bytes, expected: read(parts.status, parts.body) };
     });
-  const places = fc.array(fc.nat({ max: 600 }), { maxLength: 12 });
+  const cuts = fc.array(fc.nat({ max: 600 }), { maxLength: 12 });
 
   test('every valid answer is parsed correctly, however it is split', () => {
     fc.assert(
-      fc.property(valid, places, ({ bytes, expected }, at) => {
+      fc.property(valid, cuts, ({ bytes, expected }, at) => {
         expect(parse(cut(bytesOf(bytes), at))).toEqual(expected);
       }),
       { numRuns: draws(200) },
@@ -345,7 +345,7 @@ describe('at random', () => {
           garbage.map((bytes) => answer([bytes])),
           garbage.map((bytes) => answer(['Transfer-Encoding: chunked'], bytes)),
         ),
-        places,
+        cuts,
         (bytes, at) => {
           expect(parse(cut(bytesOf(bytes), at))).toEqual(parse([bytesOf(bytes)]));
         },

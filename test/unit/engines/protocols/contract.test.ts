@@ -18,10 +18,10 @@ const waits = ({ name }: ContractCase): boolean => name.endsWith('deadline');
 afterAll(() => Promise.all(CONTRACTS.map(({ contract }) => contract.close())));
 
 describe.each(CONTRACTS)('the protocol contract, kept by $name', ({ contract }) => {
-  test.each(contract.cases.filter((one) => !waits(one)))('$name', ({ run: expectKept }) => expectKept());
+  test.each(contract.cases.filter((one) => !waits(one)))('$name', ({ run: expectUpheld }) => expectUpheld());
 });
 
 // The cases of one protocol run in sequence; the protocols run concurrently.
 describe.concurrent.each(CONTRACTS)('the protocol contract with time, kept by $name', ({ contract }) => {
-  test.each(contract.cases.filter(waits))('$name', { concurrent: false }, ({ run: expectKept }) => expectKept());
+  test.each(contract.cases.filter(waits))('$name', { concurrent: false }, ({ run: expectUpheld }) => expectUpheld());
 });

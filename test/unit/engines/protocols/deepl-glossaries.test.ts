@@ -53,7 +53,7 @@ describe('a dictionary', () => {
     const results = await Promise.all(Array.from({ length: 60 }, (_, i) => translated(gateways[i % 3]!, workOf(glossary))));
     expect(results).toEqual(results.map(() => ['Haus']));
     expect(deepl.count('POST /v2/glossaries')).toBeLessThanOrEqual(3);
-    expect([deepl.kept.size, deepl.broken]).toEqual([1, []]);
+    expect([deepl.stored.size, deepl.broken]).toEqual([1, []]);
   });
 });
 
@@ -85,7 +85,7 @@ describe('what DeepL does not take', () => {
     const glossary = dictionary({ [TERM]: 'Heim' });
     for (let i = 0; i < 3; i++) expect(await translated(engine, workOf(glossary))).toEqual(['glossary_refused', 'glossary_refused']);
     expect(deepl.count('POST /v2/glossaries')).toBe(3);
-    deepl.kept.clear();
+    deepl.stored.clear();
     await engine.upkeep!.tidy(Date.now());
     expect(await translated(engine, workOf(glossary))).toEqual(['Heim']);
   });
@@ -115,7 +115,7 @@ describe('removal', () => {
     for (let hour = 0; hour < 24; hour++) {
       await tidy(one);
       await tidy(other);
-      expect(deepl.kept.size).toBe(2);
+      expect(deepl.stored.size).toBe(2);
       clock.nowMs += HOUR_MS;
     }
     await tidy(other);
@@ -124,7 +124,7 @@ describe('removal', () => {
     await tidy(one);
     clock.nowMs += DAY_MS - 1;
     await tidy(one);
-    expect(deepl.kept.size).toBe(2);
+    expect(deepl.stored.size).toBe(2);
     clock.nowMs += 1;
     await tidy(one);
     expect(deepl.names).toEqual(['lingate of a colleague']);
@@ -137,10 +137,10 @@ describe('removal', () => {
     const begun = translated(engine, workOf(dictionary({ [TERM]: 'Haus' })));
     await translated(engine, workOf(dictionary({ [TERM]: 'Heim' }), other));
     expect(await begun).toEqual(['Haus']);
-    const late = translated(engine, workOf(dictionary({ [TERM]: 'Bau' })));
-    await expect.poll(() => deepl.kept.size).toBe(3);
+    const delayed = translated(engine, workOf(dictionary({ [TERM]: 'Bau' })));
+    await expect.poll(() => deepl.stored.size).toBe(3);
     expect(await engine.upkeep!.forget(TEAM)).toEqual([]);
-    expect(await late).toEqual(expect.arrayContaining(['glossary_refused']));
+    expect(await delayed).toEqual(expect.arrayContaining(['glossary_refused']));
     expect(deepl.names).toEqual([expect.stringContaining(other)]);
     expect(await translated(engine, workOf(dictionary({ [TERM]: 'Haus' })))).toEqual(['glossary_refused', 'glossary_refused']);
   });
@@ -149,11 +149,11 @@ describe('removal', () => {
     const held = Promise.withResolvers<void>();
     const deepl = await server({ before: (route) => (route === 'POST /v2/glossaries' ? held.promise : undefined) });
     const engine = gateway(deepl);
-    const late = translated(engine, workOf(dictionary({ [TERM]: 'Haus' })));
+    const delayed = translated(engine, workOf(dictionary({ [TERM]: 'Haus' })));
     await expect.poll(() => deepl.count('POST /v2/glossaries')).toBe(1);
     expect(await engine.upkeep!.forget(TEAM)).toEqual([]);
     held.resolve();
-    expect(await late).toEqual(['glossary_refused', 'glossary_refused']);
+    expect(await delayed).toEqual(['glossary_refused', 'glossary_refused']);
     expect(deepl.names).toEqual([]);
   });
 });
@@ -215,7 +215,7 @@ test.each([1, 2])(
       } else if (kind === 'change') renew(team);
       else if (kind === 'pass') clock.nowMs += amount * HOUR_MS;
       else if (kind === 'tidy') await engine.upkeep!.tidy(clock.nowMs);
-      else if (kind === 'lose' && amount < 3) for (const id of [...deepl.kept.keys()].slice(0, 1)) deepl.kept.delete(id);
+      else if (kind === 'lose' && amount < 3) for (const id of [...deepl.stored.keys()].slice(0, 1)) deepl.stored.delete(id);
       else if (kind === 'delete' && amount < 6) {
         const gone = team.id;
         Object.assign(team, { id: newId() });

@@ -154,8 +154,8 @@ test.each([
   ['<é t="words">a</é>', '<é t="Wörter">A</é>', '<é t="words">A</é>'],
   ['<!DOCTYPE a [<!ENTITY b "words">]><a/>', '<!DOCTYPE a [<!ENTITY b "Wörter">]><a/>', '<!DOCTYPE a [<!ENTITY b "words">]><a/>'],
   ["<a t='>words'/>b", "<a t='>Wörter'/>B", "<a t='>words'/>B"],
-])('%j, translated as %j: %j', (source, translation, kept) => {
-  expect(restoredMarkup(source, translation)).toBe(kept);
+])('%j, translated as %j: %j', (source, translation, retained) => {
+  expect(restoredMarkup(source, translation)).toBe(retained);
 });
 
 /** An engine that translates all words, wherever they are, and may drop, double or turn round what it gets. */
@@ -172,8 +172,8 @@ test('nothing that an engine has translated for free is in the markup that comes
       // What an engine cuts of a section makes text of what follows.
       fc.pre(!source.includes('<![CDATA['));
       const translation = whim(source.replaceAll('hidden words', 'verborgene Wörter'));
-      const kept = restoredMarkup(source, translation);
-      for (const tag of kept.match(/<(?!!\[)[^<]*?(?:-->|\?>|>)/g) ?? []) expect(tag).not.toContain('Wörter');
+      const retained = restoredMarkup(source, translation);
+      for (const tag of retained.match(/<(?!!\[)[^<]*?(?:-->|\?>|>)/g) ?? []) expect(tag).not.toContain('Wörter');
     }),
     RUNS,
   );

@@ -16,7 +16,7 @@ import type { RedisServer } from '../../../support/redis.ts';
 import { AGE_MAX_MS, memoryScene, OPTIONS, translated } from './scene.ts';
 import type { MemoryScene } from './scene.ts';
 
-/** For what ends within 20 ms on an idle machine: on a busy one the process itself may be late, and stand still in between. */
+/** For what ends within 20 ms on an idle machine: on a busy one the process itself may be delayed, and stand still in between. */
 const SOON_MS = 1000;
 
 const WORK = { options: OPTIONS, engines: ['default'], expected: 'default', detectionOnly: false };
@@ -114,19 +114,19 @@ describe('a Redis that works', () => {
 });
 
 test('what was in progress elsewhere when a gateway forgot is not used there, although it is written afterwards', async () => {
-  const [told, untold] = [await gateway(), await gateway()];
-  untold.nowMs = told.nowMs;
+  const [reply, untold] = [await gateway(), await gateway()];
+  untold.nowMs = reply.nowMs;
   const lookUp = ({ memory: texts, nowMs }: MemoryScene, text: readonly string[]) =>
     texts.answer({ x: { startedAtMs: nowMs } as Exchange, teamId: 'T', text, ...WORK });
   const inProgress = await lookUp(untold, ['before']);
-  told.nowMs += 10;
-  await told.memory.forget('T', () => Promise.resolve());
-  told.nowMs += 10;
-  untold.nowMs = told.nowMs;
+  reply.nowMs += 10;
+  await reply.memory.forget('T', () => Promise.resolve());
+  reply.nowMs += 10;
+  untold.nowMs = reply.nowMs;
   inProgress!.learn!([translated('before', OPTIONS, 'default')], 'default');
   await untold.ask({ text: ['since then'] });
   await written(2);
-  expect((await lookUp(told, ['before', 'since then']))!.translations).toEqual([undefined, translated('since then', OPTIONS, 'default')]);
+  expect((await lookUp(reply, ['before', 'since then']))!.translations).toEqual([undefined, translated('since then', OPTIONS, 'default')]);
 });
 
 describe('soon a miss', () => {
@@ -209,7 +209,7 @@ test.each<[string, Cause]>([
   if (cause === 'frozen') redis.process.kill('SIGSTOP');
   else await proxy.set(cause);
   let known: KnownTexts | undefined;
-  void Promise.resolve(answers(look('asked for'))).then((late) => (known = late));
+  void Promise.resolve(answers(look('asked for'))).then((delayed) => (known = delayed));
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
   await turn();
   expect(known).toBeUndefined();
@@ -218,7 +218,7 @@ test.each<[string, Cause]>([
   expect(known?.translations).toEqual([undefined]);
   // Until Redis is tried again no request waits at all.
   let again: KnownTexts | undefined;
-  void Promise.resolve(answers(look('asked for again'))).then((late) => (again = late));
+  void Promise.resolve(answers(look('asked for again'))).then((delayed) => (again = delayed));
   await turn();
   expect(again?.translations).toEqual([undefined]);
 });

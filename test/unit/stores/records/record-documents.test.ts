@@ -1,4 +1,4 @@
-// Documents as records, on both stores: the event of each end is kept by the change that makes it, a creation that takes too long
+// Documents as records, on both stores: the event of each end is stored by the change that makes it, a creation that takes too long
 // leaves nothing, and the order of all documents is exact.
 import { describe, expect, test } from 'vitest';
 import { eventRules } from '../../../../src/domain/event-rules.ts';
@@ -54,10 +54,10 @@ describe.each(kinds)('$name', ({ open }) => {
     expect(answered(await documents.change(due, done))).toBeUndefined();
     await documents.change(due, (known) => ({ ...known, isDownloaded: true }));
     const event = { kind: 'document_done', documentId, keyId, format: 'txt', state: 'done', characters: 90 };
-    const told = [{ id: `${documentId}-done`, teamId, atMs: clock.nowMs(), facts: event }];
-    expect(await events()).toEqual(told);
+    const reported = [{ id: `${documentId}-done`, teamId, atMs: clock.nowMs(), facts: event }];
+    expect(await events()).toEqual(reported);
     await documents.remove(due);
-    expect(await events()).toEqual(told);
+    expect(await events()).toEqual(reported);
   });
 
   test('one that ends in an error is told of with its code, and one that is deleted before is not', async () => {

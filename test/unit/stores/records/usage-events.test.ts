@@ -45,8 +45,8 @@ function opened(): Promise<Store> {
   });
 }
 
-/** What is told now, and delivered. */
-async function told(sender = store): Promise<readonly OutboxEvent[]> {
+/** What is reported now, and delivered. */
+async function reported(sender = store): Promise<readonly OutboxEvent[]> {
   const events: OutboxEvent[] = [];
   for (let i = 0; i < CALLS; i++) {
     clock.step(5000);
@@ -61,7 +61,7 @@ async function told(sender = store): Promise<readonly OutboxEvent[]> {
 }
 
 async function factsOf<Kind extends EventFacts['kind']>(kind: Kind): Promise<Extract<EventFacts, { kind: Kind }>[]> {
-  return (await told()).map(({ facts }) => facts).filter((facts): facts is Extract<EventFacts, { kind: Kind }> => facts.kind === kind);
+  return (await reported()).map(({ facts }) => facts).filter((facts): facts is Extract<EventFacts, { kind: Kind }> => facts.kind === kind);
 }
 
 const teamOf = (...terms: Parameters<typeof teamUnderTest> extends [unknown, ...infer Rest] ? Rest : never): Promise<TeamUnderTest> =>
@@ -70,15 +70,15 @@ const teamOf = (...terms: Parameters<typeof teamUnderTest> extends [unknown, ...
 test('each percentage of a quota is told once in a period, with the usage, by whoever sends', async () => {
   const team = await teamOf({ characterLimit: 100, overageCharacters: 100, period: 'P1D' });
   await team.use(79);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   await team.use(1);
-  const [first, ...others] = await told();
+  const [first, ...others] = await reported();
   expect(others).toEqual([]);
   expect(first?.facts).toMatchObject({ kind: 'quota_threshold', percent: 80, usage: { characters: 80, keys: [{ characters: 80 }] } });
   const next = await opened();
-  expect(await told(next)).toEqual([]);
+  expect(await reported(next)).toEqual([]);
   await team.use(60);
-  expect((await told(next)).map(({ facts }) => facts)).toMatchObject([{ percent: 100 }]);
+  expect((await reported(next)).map(({ facts }) => facts)).toMatchObject([{ percent: 100 }]);
   clock.step(DAY_MS);
   await team.use(85);
   expect((await factsOf('quota_threshold')).map(({ percent }) => percent)).toEqual([80]);
@@ -87,10 +87,10 @@ test('each percentage of a quota is told once in a period, with the usage, by wh
 test('a limit that was raised and reached again tells nothing twice, and a lowered one is reached at once', async () => {
   const team = await teamOf({ characterLimit: 100 });
   await team.use(85);
-  expect(await told()).toHaveLength(1);
+  expect(await reported()).toHaveLength(1);
   await team.setLimits({ characterLimit: 200 });
   await team.use(80);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   await team.setLimits({ characterLimit: 165 });
   expect((await factsOf('quota_threshold')).map(({ percent }) => percent)).toEqual([100]);
 });
@@ -98,19 +98,19 @@ test('a limit that was raised and reached again tells nothing twice, and a lower
 test('what a period has reached after it was last looked at is told when it has closed, with the period itself', async () => {
   const team = await teamOf({ characterLimit: 100, period: 'PT1H' });
   await team.use(50);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   clock.step(HOUR_MS - 40_000);
-  const late = await team.reserve(35);
+  const delayed = await team.reserve(35);
   clock.step(20_000);
   await team.use(10);
-  expect(await told()).toEqual([]);
-  await team.commit(late.requestId);
-  const events = await told();
+  expect(await reported()).toEqual([]);
+  await team.commit(delayed.requestId);
+  const events = await reported();
   expect(events.map(({ facts }) => facts)).toMatchObject([
     { kind: 'quota_threshold', percent: 80, usage: { characters: 85, keys: [] } },
     { kind: 'period_closed', period: { number: 1, closed: true, characters: 85 } },
   ]);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
 });
 
 test('a balance that falls to a threshold is told, from the credit that a team was given, and again after it was above', async () => {
@@ -133,42 +133,42 @@ test('a finished day with use is told once, with the sums over its keys; what en
   await team.use(5);
   // Nobody sends.
   clock.step(DAY_MS);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   await team.use(7);
   await team.withKey((await team.newKey('other', 'live')).keyId).use(3);
   const day = dayOf(clock.nowMs());
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   clock.step(2 * DAY_MS);
-  const events = (await told()).map(({ facts }) => facts);
+  const events = (await reported()).map(({ facts }) => facts);
   expect(events.filter(({ kind }) => kind === 'usage_day')).toEqual([{ kind: 'usage_day', day, characters: 10, requests: 2 }]);
   expect(events.filter(({ kind }) => kind === 'period_closed')).toMatchObject([{ period: { characters: 10 } }]);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
 });
 
 test('what ended more than a week ago, while nobody sent, is not told', async () => {
   const team = await teamOf({ period: 'P1D', characterLimit: 100 });
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   await team.use(85);
   clock.step(10 * DAY_MS);
-  expect(await told()).toEqual([]);
+  expect(await reported()).toEqual([]);
   await team.use(80);
-  expect((await told()).map(({ facts }) => facts.kind)).toEqual(['quota_threshold']);
+  expect((await reported()).map(({ facts }) => facts.kind)).toEqual(['quota_threshold']);
 });
 
 test('teams beyond the first page are found, and a deleted team leaves nothing of what was told', async () => {
   const teams: TeamUnderTest[] = [];
   for (let i = 0; i < 45; i++) teams.push(await teamOf({ characterLimit: 100 }));
   for (const team of teams) await team.use(80);
-  expect(new Set((await told()).map(({ teamId }) => teamId))).toEqual(new Set(teams.map(({ teamId }) => teamId)));
+  expect(new Set((await reported()).map(({ teamId }) => teamId))).toEqual(new Set(teams.map(({ teamId }) => teamId)));
   for (const { teamId } of teams) answered(await store.teams.deleteTeam(teamId, { keepUsage: false }));
-  await told();
+  await reported();
   expect([...data.shared.tables].filter(([, { size }]) => size > 0).map(([table]) => table)).toEqual(['senders']);
 });
 
 test('a threshold that a charge reaches is found by the gateway that has charged it, without going through all teams', async () => {
   const subject = await teamUnderTest(promisedStore(store), { characterLimit: 100 });
   // The team is known.
-  await told();
+  await reported();
   expect(answered(await store.outbox.pending())).toBe(0);
   const { requestId } = await subject.reserve(85);
   await subject.commit(requestId);
@@ -178,13 +178,13 @@ test('a threshold that a charge reaches is found by the gateway that has charged
 test('what is reported of a team while it is forgotten does not stay', async () => {
   const team = await teamOf({ characterLimit: 100 });
   await team.use(85);
-  expect(await told()).toHaveLength(1);
+  expect(await reported()).toHaveLength(1);
   const { teamId } = team;
   const name = { table: 'reported', id: teamId } as const;
   const [before] = answered(await store.records.read(SHARED_RECORDS, [name]));
-  const late = newEvent({ id: 'late', teamId, atMs: clock.nowMs(), facts: { kind: 'key_created', key: (await team.usage()).keys[0]! } });
+  const delayed = newEvent({ id: 'late', teamId, atMs: clock.nowMs(), facts: { kind: 'key_created', key: (await team.usage()).keys[0]! } });
   const write = () =>
-    store.records.change(SHARED_RECORDS, [name], ([now]) => (now === before ? { result: true, ...late } : { result: false }));
+    store.records.change(SHARED_RECORDS, [name], ([now]) => (now === before ? { result: true, ...delayed } : { result: false }));
   const records: RecordSpace = {
     ...store.records,
     async list(group, table) {
@@ -200,7 +200,7 @@ test('what is reported of a team while it is forgotten does not stay', async () 
 
 test('a refusal of the last moment of a window is told once, even if another process tells it after the window', async () => {
   const team = await teamOf();
-  await told();
+  await reported();
   clock.step(119_900 - (clock.nowMs() % 60_000));
   const refuse: (() => void)[] = [];
   const ledger: Ledger = {

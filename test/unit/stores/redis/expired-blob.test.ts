@@ -1,4 +1,4 @@
-// What is prepared for an account expires: then nothing of the account is written, and whoever writes it is told.
+// What is prepared for an account expires: then nothing of the account is written, and whoever writes it learns it.
 import { expect, test } from 'vitest';
 import type { WholeAccount } from '../../../../src/ports/whole-accounts.ts';
 import { openRedisStore } from '../../../../src/stores/redis/redis-store.ts';

@@ -1,4 +1,4 @@
-// When Redis fails: nothing runs twice, nothing runs late, and no caller waits.
+// When Redis fails: nothing runs twice, nothing overdue runs, and no caller waits.
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';

@@ -47,7 +47,7 @@ test('what was decided by a wrong time is decided again', async () => {
   const gateway = await openRedisStore({ url: redis.server.url, log: SILENT, commandTimeoutMs: 5000 });
   const teamId = '01JTEAM0000000000000000001';
   const beganMs = Date.now();
-  // The server's clock has gone on by half an hour since this gateway has heard of it.
+  // The server's clock has gone on by half an hour since this gateway has learned of it.
   gateway.link.clocks.learn('', performance.now(), performance.now(), beganMs - 1_800_000);
   await furnish(gateway, undefined, 0, teamId, '01JKEY00000000000000000001');
   const team = answered(await gateway.teams.findTeam(teamId));

@@ -44,8 +44,8 @@ describe('of a cluster, the probe', () => {
   test.each([
     [['b:2'], { ...FULL, server: 'b:2', partly: true }],
     [masters.slice(1), { ...FULL, partly: true }],
-  ])('with %s away reports a part of the cluster', async (away, wanted) => {
-    expect(await clustered(away).probe()).toMatchObject(wanted);
+  ])('with %s away reports a part of the cluster', async (away, expected) => {
+    expect(await clustered(away).probe()).toMatchObject(expected);
   });
 
   test('with all masters away reports the whole cluster', async () => {

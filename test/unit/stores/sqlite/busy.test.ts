@@ -1,4 +1,4 @@
-// Another process holds the file's lock: no operation waits longer than the timeout, the event loop is not blocked, nothing is done late.
+// Another process holds the file's lock: no operation waits longer than the timeout, the event loop is not blocked, nothing overdue is done.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ulid } from 'ulid';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -10,7 +10,7 @@ import type { TeamUnderTest } from '../../../../src/testing/store/team-under-tes
 import { openStore } from '../../../support/door/stores.ts';
 import { promisedStore } from '../../../support/promised-store.ts';
 import { SILENT } from '../../../support/silent-log.ts';
-import { placesOf } from '../../../support/store-search.ts';
+import { locationsOf } from '../../../support/store-search.ts';
 import { sqliteFile } from './sqlite-file.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
@@ -59,18 +59,18 @@ test.each([false, true])('the janitor completes an interrupted deletion; usage i
   await cutOff(goes, keepUsage);
   expect(stateOf(goes.teamId)).toBe(keepUsage ? 2 : 1);
   expect(await goes.admit()).toEqual({ kind: 'key_unknown' });
-  expect((await placesOf(`sqlite:${file.path}`, words)).length).toBeGreaterThan(0);
+  expect((await locationsOf(`sqlite:${file.path}`, words)).length).toBeGreaterThan(0);
   await swept(goes.teamId, keepUsage ? 3 : undefined);
   // Shortly after, the write-ahead log is cut, too.
-  await vi.waitFor(async () => expect(await placesOf(`sqlite:${file.path}`, words)).toEqual([]), { timeout: 60_000, interval: 50 });
+  await vi.waitFor(async () => expect(await locationsOf(`sqlite:${file.path}`, words)).toEqual([]), { timeout: 60_000, interval: 50 });
   const day = dayOf(clock.nowMs());
   if (keepUsage) {
     expect(stateOf(goes.teamId)).toBe(3);
-    const kept = answered(await store.history.days(goes.teamId, { from: day, to: day }))!;
-    expect(kept.days).toEqual([{ day, keyId: goes.keyId, characters: 5, requests: 1 }]);
+    const retained = answered(await store.history.days(goes.teamId, { from: day, to: day }))!;
+    expect(retained.days).toEqual([{ day, keyId: goes.keyId, characters: 5, requests: 1 }]);
     expect(await store.glossaries.list(goes.teamId)).toEqual([]);
   } else {
-    expect(await placesOf(`sqlite:${file.path}`, [goes.teamId, goes.keyId, ...keys.map(({ keyId }) => keyId)])).toEqual([]);
+    expect(await locationsOf(`sqlite:${file.path}`, [goes.teamId, goes.keyId, ...keys.map(({ keyId }) => keyId)])).toEqual([]);
   }
   expect(await stays.admit()).toMatchObject({ kind: 'admitted' });
   expect(file.query('PRAGMA foreign_key_check')).toEqual([]);

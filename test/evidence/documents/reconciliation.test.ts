@@ -2,7 +2,7 @@
 // on twice. `npm run task -- documents` does it with 2,000 documents and 100 kills.
 import { expect, test } from 'vitest';
 import { sized } from '../scorecard/size.ts';
-import { keepBooks } from './books.ts';
+import { reconcileDocuments } from './reconciliation.ts';
 
 const DOCUMENTS = sized(10, 60);
 const KILLS = sized(2, 4);
@@ -14,7 +14,13 @@ test.concurrent.each(['sqlite', 'redis'] as const)(
   `${DOCUMENTS} documents and ${KILLS} kills on %s`,
   { timeout: TIMEOUT_MS },
   async (kind) => {
-    const { wrong, accepted, charged, kills } = await keepBooks({ kind, documents: DOCUMENTS, kills: KILLS, parallel: 12, teams: 4 });
+    const { wrong, accepted, charged, kills } = await reconcileDocuments({
+      kind,
+      documents: DOCUMENTS,
+      kills: KILLS,
+      parallel: 12,
+      teams: 4,
+    });
     expect(wrong).toEqual([]);
     expect(kills).toBe(KILLS);
     expect(accepted).toBeGreaterThan(0);

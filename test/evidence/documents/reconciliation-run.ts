@@ -1,7 +1,7 @@
 // `npm run task -- documents [--store sqlite|redis] [--documents N] [--kills N]`: both stores by default, 2,000 documents and 100 kills.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { keepBooks } from './books.ts';
+import { reconcileDocuments } from './reconciliation.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,7 +13,7 @@ const { values } = parseArgs({
 let found = 0;
 for (const kind of ['sqlite', 'redis'] as const) {
   if (values.store !== undefined && values.store !== kind) continue;
-  const { wrong, ...figures } = await keepBooks({
+  const { wrong, ...figures } = await reconcileDocuments({
     kind,
     documents: Number(values.documents),
     kills: Number(values.kills),

@@ -18,7 +18,7 @@ import { startMarkingEngine } from './marking-engine.ts';
 import { brokenFile, smallFile } from './small-files.ts';
 import { TwoGateways } from './two-gateways.ts';
 
-interface BooksOptions {
+interface ReconciliationOptions {
   readonly kind: 'sqlite' | 'redis';
   readonly documents: number;
   readonly kills: number;
@@ -27,7 +27,7 @@ interface BooksOptions {
   readonly teams: number;
 }
 
-interface Books {
+interface Reconciliation {
   /** Must be empty. */
   readonly wrong: readonly string[];
   readonly accepted: number;
@@ -53,7 +53,7 @@ const COURSES: readonly (readonly [percent: number, course: Course])[] = [
 /** The most that a reservation without a document is held: of an upload whose gateway was killed before it had written it down. */
 const UNCOUNTED_MS = 600_000;
 
-export async function keepBooks(options: BooksOptions): Promise<Books> {
+export async function reconcileDocuments(options: ReconciliationOptions): Promise<Reconciliation> {
   const { kind, documents: count, kills, parallel } = options;
   const startedAtMs = performance.now();
   const random = seeded();
@@ -234,19 +234,19 @@ async function heldAfter(store: Store, url: string, teams: readonly TestTeam[], 
   const now = await openIn(store);
   if (now > unknownUploads) wrong.push(`${now} reservations are held, after ${unknownUploads} uploads without an answer`);
   const clock = { nowMs: () => Date.now() + UNCOUNTED_MS };
-  const late = url.startsWith('redis') ? await openRedisStore({ url, log: SILENT, clock }) : await openBeside(url, clock);
+  const delayed = url.startsWith('redis') ? await openRedisStore({ url, log: SILENT, clock }) : await openBeside(url, clock);
   try {
-    const then = await openIn(late);
+    const then = await openIn(delayed);
     if (then > 0) wrong.push(`${then} reservations are held ten minutes later`);
   } finally {
-    await late.close();
+    await delayed.close();
   }
   return wrong;
 }
 
 /** Half a minute for a claim of a killed process, a minute for a creation that was interrupted, and a busy machine. */
 async function until(isOver: () => Promise<boolean>): Promise<boolean> {
-  for (const lateMs = performance.now() + UNCOUNTED_MS; performance.now() < lateMs;) {
+  for (const deadlineMs = performance.now() + UNCOUNTED_MS; performance.now() < deadlineMs;) {
     if (await isOver()) return true;
     await delay(100);
   }
