@@ -7,7 +7,7 @@ import { overageCharacters } from '../domain/money.ts';
 import { faultOfPair } from '../domain/engine-routing.ts';
 import { CALENDAR_LENGTHS, isOfCalendar } from '../domain/period.ts';
 import { CreditPlanSchema, QuotaPlanSchema } from '../domain/plan.ts';
-import type { QuotaPlan } from '../domain/plan.ts';
+import type { Plan, QuotaPlan } from '../domain/plan.ts';
 import { STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';
 import { adminFaults } from './admin-schema.ts';
 import { PLAIN_NAME, enginesOf } from './engine-schema.ts';
@@ -16,14 +16,14 @@ import { faultsOf, join, shown } from './faults.ts';
 import { forwardFaults } from './forward.ts';
 import { nearest } from './nearest.ts';
 import { formatNetworkAddress, parseNetworkAddress } from './network-address.ts';
-import { Default } from '../domain/typebox.ts';
+import { Default, Type } from '../domain/typebox.ts';
 import type { Override } from './environment.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Per request (interface, Limits). */
 export const ENGINE_ATTEMPTS = 2;
 
-const BILLINGS: Readonly<Record<string, TSchema>> = { quota: QuotaPlanSchema, credit: CreditPlanSchema };
+const BILLINGS: Readonly<Record<Plan['billing'], TSchema>> = { quota: QuotaPlanSchema, credit: CreditPlanSchema };
 /** Included and paid characters together; sums of a few such numbers are still exact. */
 const PERIOD_CHARACTERS_MAX = 1_000_000_000_000_000;
 const SECOND_MS = 1000;
@@ -36,15 +36,14 @@ export function planFaults(plans: Readonly<Record<string, unknown>>): Fault[] {
   });
 }
 
+/** What a plan is, before its billing decides which members it has. */
+const Billed = Type.Object({ billing: Type.Enum(Object.keys(BILLINGS)) }, { is: 'a mapping of names to values' });
+
 function onePlanFaults(plan: unknown, path: string): Fault[] {
-  const billing = (plan as { readonly billing?: unknown } | null)?.billing;
-  if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) {
-    return [
-      { path, reason: plan === null ? 'is empty; give it members or leave it out' : `${shown(plan)} is not a mapping of names to values` },
-    ];
-  }
-  const schema = typeof billing === 'string' && Object.hasOwn(BILLINGS, billing) ? BILLINGS[billing] : undefined;
-  if (schema === undefined) return [{ path: join(path, 'billing'), reason: billingFault(billing) }];
+  const unbilled = faultsOf(Billed, plan, path);
+  if (unbilled.length > 0) return unbilled;
+  const { billing } = plan as Plan;
+  const schema = BILLINGS[billing];
   const faults = faultsOf(schema, Default(schema, plan), path);
   return faults.length === 0 && billing === 'quota'
     ? [...anchorFaults(plan as QuotaPlan, path), ...overageFaults(plan as QuotaPlan, path)]
@@ -55,12 +54,6 @@ function anchorFaults({ period, period_anchor: anchor }: QuotaPlan, path: string
   if (anchor !== 'calendar' || isOfCalendar(period)) return [];
   const reason = `there are no calendar periods of ${period}; set period to one of ${CALENDAR_LENGTHS.join(', ')}, or leave period_anchor out`;
   return [{ path: join(path, 'period_anchor'), reason }];
-}
-
-function billingFault(billing: unknown): string {
-  if (billing === undefined) return 'is missing; it must be quota or credit';
-  const nearby = typeof billing === 'string' ? nearest(billing, Object.keys(BILLINGS)) : undefined;
-  return `${shown(billing)} is not one of quota, credit${nearby === undefined ? '' : `; did you mean ${nearby}?`}`;
 }
 
 function overageFaults(plan: QuotaPlan, path: string): Fault[] {

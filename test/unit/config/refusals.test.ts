@@ -158,9 +158,9 @@ const WRONG: readonly [yaml: string, line: string][] = [
     'limits.request_seconds: 20 is too short; two attempts of engine.timeout_ms 10000 plus one second need at least 21',
   ],
   // Plans.
-  ['plans: { free: }', 'plans.free: is empty; give it members or leave it out'],
+  ['plans: { free: }', 'plans.free: is empty; give it a value or leave it out'],
   ['plans: { free: 5 }', 'plans.free: 5 is not a mapping of names to values'],
-  ['plans: { free: {} }', 'plans.free.billing: is missing; it must be quota or credit'],
+  ['plans: { free: {} }', 'plans.free.billing: is missing; it must be one of quota, credit'],
   ['plans: { free: { billing: quote } }', 'plans.free.billing: "quote" is not one of quota, credit; did you mean quota?'],
   ['plans: { free: { billing: toString } }', 'plans.free.billing: "toString" is not one of quota, credit'],
   [`plans: { "a b": { ${QUOTA} } }`, `plans: "a b" is not a valid name of a plan; use up to 40 letters, digits, hyphens and underscores`],
