@@ -112,6 +112,15 @@ class Scene {
     this.expect(firing);
   }
 
+  quiet(each?: () => Promise<unknown>): Promise<void> {
+    return this.pass(MINUTES, [], each);
+  }
+
+  /** A translation with this status, for `pass`. */
+  answers(team: TestTeam, expected = 200): () => Promise<void> {
+    return async () => expect(await this.translate(team)).toBe(expected);
+  }
+
   expect(firing: Moment['firing']): void {
     this.#place.scenes.add(this);
     this.#moments.push({ minute: this.timeline.minute - 1, firing });
@@ -161,15 +170,20 @@ describe.concurrent('the alerts', () => {
     }
   });
 
-  test('an engine that fails and recovers', async ({ place }) => {
-    const scene = await Scene.open(place);
+  const failing = [...alert('LingateEngineFailing', ONE), ...alert('LingateServerErrors')];
+  test.for([
+    { what: 'fails', code: 500, firing: failing },
+    { what: 'has used up the operator’s own quota', code: 456, firing: [...alert('LingateEngineQuotaExhausted', ONE), ...failing] },
+  ])('an engine that $what, until it recovers', async ({ code, firing }, { place }) => {
+    const right = { right: () => JSON.stringify({ translations: [{ detected_source_language: 'EN', text: 'vier' }] }) };
+    const engine = { protocol: 'deepl', options: { api_key: 'operator' } };
+    const scene = await Scene.open(place, { engine }, undefined, right);
     const team = await scene.gateway.team();
-    await scene.pass(MINUTES, [], () => scene.translate(team));
-    scene.engine.always(status(500));
-    const both = [...alert('LingateEngineFailing', ONE), ...alert('LingateServerErrors')];
-    await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
+    await scene.quiet(scene.answers(team));
+    scene.engine.always(status(code));
+    await scene.pass(MINUTES, firing, scene.answers(team, 503));
     scene.engine.always('ok');
-    await scene.pass(MINUTES, [], () => scene.translate(team));
+    await scene.quiet(() => scene.translate(team));
   });
 
   test('one engine of two fails: it is named, though the other one answers every request', async ({ place }) => {
@@ -178,10 +192,9 @@ describe.concurrent('the alerts', () => {
     const gateway = await place.gateway({ listener: 'node', config: { engines } });
     const scene = new Scene(place, small, gateway);
     const team = await gateway.team();
-    const translate = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
-    await scene.pass(MINUTES, [], translate);
+    await scene.quiet(scene.answers(team));
     small.always(status(500));
-    await scene.pass(MINUTES, alert('LingateEngineFailing', { engine: 'small' }), translate);
+    await scene.pass(MINUTES, alert('LingateEngineFailing', { engine: 'small' }), scene.answers(team));
   });
 
   test('a machine that comes back with another time, until an operator vouches for its clock', async ({ place }) => {
@@ -196,13 +209,12 @@ describe.concurrent('the alerts', () => {
     await before.close();
     const scene = await Scene.open(place, {}, store);
     const team = await scene.gateway.team();
-    const served = async (): Promise<void> => expect(await scene.translate(team)).toBe(200);
     await scene.pass(MINUTES, alert('LingateClockNotBelieved'));
     const opened = await openConfiguredStore(loadConfig({ file: undefined, env: {}, flags: { store } }));
     expect(await opened.store.clock.accept()).toMatchObject({ kind: 'accepted' });
     await opened.close();
     await scene.until(/^lingate_clock_step_seconds 0$/m);
-    await scene.pass(MINUTES, [], served);
+    await scene.quiet(scene.answers(team));
   });
 
   test('a replica of the engine that is down, until it is back', async ({ place }) => {
@@ -223,38 +235,22 @@ describe.concurrent('the alerts', () => {
       timeout: 60_000,
       interval: 500,
     });
-    await two.pass(MINUTES, [], many);
-  });
-
-  test('the operator’s own quota at the engine', async ({ place }) => {
-    const right = { right: () => JSON.stringify({ translations: [{ detected_source_language: 'EN', text: 'vier' }] }) };
-    const engine = { protocol: 'deepl', options: { api_key: 'operator' } };
-    const scene = await Scene.open(place, { engine }, undefined, right);
-    const team = await scene.gateway.team();
-    await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
-    scene.engine.always(status(456));
-    const all = [
-      ...['LingateEngineFailing', 'LingateEngineQuotaExhausted'].flatMap((name) => alert(name, ONE)),
-      ...alert('LingateServerErrors'),
-    ];
-    await scene.pass(MINUTES, all, () => scene.translate(team));
-    scene.engine.always('ok');
-    await scene.pass(MINUTES, [], () => scene.translate(team));
+    await two.quiet(many);
   });
 
   test('a store that is unavailable and recovers', async ({ place }) => {
     const redis = await startRedis();
     const scene = await Scene.open(place, {}, redis.url);
     const team = await scene.gateway.team();
-    await scene.pass(MINUTES, [], () => scene.translate(team));
+    await scene.quiet(() => scene.translate(team));
     await redis.stop();
     await scene.until(/^lingate_store_up 0$/m);
     const both = [...alert('LingateServerErrors'), ...alert('LingateStoreAway')];
-    await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
+    await scene.pass(MINUTES, both, scene.answers(team, 503));
     const again = await startRedis(['--port', String(redis.port)]);
     place.closes(() => again.stop());
     await scene.until(/^lingate_store_up 1$/m);
-    await scene.pass(MINUTES, []);
+    await scene.quiet();
   });
 
   test('a store that rejects writes, until it accepts them, with or without requests', async ({ place }) => {
@@ -264,15 +260,15 @@ describe.concurrent('the alerts', () => {
     const team = await scene.gateway.team();
     const client = new Redis(redis.port, '127.0.0.1', { protocol: 2 });
     place.closes(() => Promise.resolve(client.disconnect()));
-    await scene.pass(MINUTES, [], () => scene.translate(team));
+    await scene.quiet(() => scene.translate(team));
     await client.config('SET', 'maxmemory', '1');
     await scene.until(/^lingate_store_writable 0$/m);
     await scene.pass(MINUTES, alert('LingateStoreTakesNoWrites'));
     const both = [...alert('LingateServerErrors'), ...alert('LingateStoreTakesNoWrites')];
-    await scene.pass(MINUTES, both, async () => expect(await scene.translate(team)).toBe(503));
+    await scene.pass(MINUTES, both, scene.answers(team, 503));
     await client.config('SET', 'maxmemory', '0');
     await scene.until(/^lingate_store_writable 1$/m);
-    await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
+    await scene.quiet(scene.answers(team));
   });
 
   // Its deadlines are short, so nothing runs beside it.
@@ -282,7 +278,7 @@ describe.concurrent('the alerts', () => {
     const config = { engine: { timeout_ms: 500 }, limits: { reservation_seconds: 2 }, store_options: { command_timeout_ms: 200 } };
     const scene = await Scene.open(place, config, redis.url);
     const team = await scene.gateway.team();
-    await scene.pass(MINUTES, [], async () => expect(await scene.translate(team)).toBe(200));
+    await scene.quiet(scene.answers(team));
     scene.engine.behave((_request, response) => {
       redis.process.kill('SIGSTOP');
       response.end('{"translations":[{"text":"vier"}]}');
@@ -291,8 +287,8 @@ describe.concurrent('the alerts', () => {
     await scene.until(/^lingate_settlements_total\{verdict="commit",result="abandoned"\} 1$/m);
     redis.process.kill('SIGCONT');
     await scene.until(/^lingate_store_up 1$/m);
-    await scene.pass(MINUTES - 7, alert('LingateSettlementsAbandoned'), async () => expect(await scene.translate(team)).toBe(200));
-    await scene.pass(MINUTES, []);
+    await scene.pass(MINUTES - 7, alert('LingateSettlementsAbandoned'), scene.answers(team));
+    await scene.quiet();
   });
 
   test('a team whose quota is nearly used, among others, until it gets more', async ({ place }) => {
@@ -303,26 +299,26 @@ describe.concurrent('the alerts', () => {
     ];
     await scene.translate(half, 60);
     await scene.until(new RegExp(`^lingate_team_quota_used_ratio\\{team_id="${half.teamId}"\\} 0.6$`, 'm'));
-    await scene.pass(MINUTES, []);
+    await scene.quiet();
     await scene.translate(full, 95);
     await scene.until(new RegExp(`^lingate_team_quota_used_ratio\\{team_id="${full.teamId}"\\} 0.95$`, 'm'));
     await scene.pass(MINUTES, alert('LingateQuotaNearlyUsed', { team_id: full.teamId }));
     await scene.gateway.store.teams.updateTeam(full.teamId, { plan: { name: 'more', limits: limitsOf(QUOTA_PLAN) } });
     await scene.until((metrics) => !metrics.includes(full.teamId));
-    await scene.pass(MINUTES, []);
+    await scene.quiet();
   });
 
   test('a team whose credit ends, until it gets more', async ({ place }) => {
     const scene = await Scene.open(place, { team_metrics: TEAM_METRICS });
     const team = await scene.gateway.team(CREDIT_PLAN, 3);
     await scene.until(/^lingate_teams\{condition="all"\} 1$/m);
-    await scene.pass(MINUTES, [], () => scene.translate(team));
+    await scene.quiet(() => scene.translate(team));
     expect(await scene.translate(team, 900)).toBe(200);
     await scene.until(/^lingate_team_credit_characters\{team_id="\w+"\} 232$/m);
     await scene.pass(MINUTES, alert('LingateCreditLow', { team_id: team.teamId }));
     await scene.gateway.store.teams.updateTeam(team.teamId, { addMicro: 100_000_000 });
     await scene.until(/^lingate_teams\{condition="credit_low"\} 0$/m);
-    await scene.pass(MINUTES, []);
+    await scene.quiet();
   });
 
   test('a key that is unused, until it is used', async ({ place }) => {
@@ -356,7 +352,7 @@ describe.concurrent('the alerts', () => {
     place.closes(() => receiver.close());
     const scene = await Scene.open(place, { events: { url: receiver.url, secret: EVENTS_SECRET } });
     await scene.until(/^lingate_events_pending 0$/m);
-    await scene.pass(MINUTES, []);
+    await scene.quiet();
     receiver.answer((_event, response) => void response.writeHead(500).end());
     const beside = await openStore(`sqlite:${place.folder}/lingate.db`, {
       log: SILENT,
@@ -369,7 +365,7 @@ describe.concurrent('the alerts', () => {
     await scene.pass(MINUTES, alert('LingateEventsNotDelivered'));
     receiver.answer((_event, response) => void response.writeHead(204).end());
     await scene.until(/^lingate_events_pending 0\n(?:.*\n)*lingate_events_delivered_total 2$/m);
-    await scene.pass(MINUTES, []);
+    await scene.quiet();
   });
 
   /** A document that some gateway works on for hours; its removal. */
@@ -392,26 +388,20 @@ describe.concurrent('the alerts', () => {
     };
   }
 
-  test('a document that is not translated for too long, until it is gone', async ({ place }) => {
+  test.for([
+    { what: 'a document that is not translated for too long', alerts: 'LingateDocumentsWait', minutesAgo: 40, bytes: 3 },
+    { what: 'files of documents that nearly use up their room', alerts: 'LingateDocumentsNearlyFull', minutesAgo: 0, bytes: 1_000_000 },
+  ])('$what, until it is gone', async ({ alerts, minutesAgo, bytes }, { place }) => {
     const store = `sqlite:${place.folder}/lingate.db`;
-    const remove = await documentAtWork(store, { nowMs: () => Date.now() - 40 * 60_000 }, 3);
+    const remove = await documentAtWork(store, { nowMs: () => Date.now() - minutesAgo * 60_000 }, bytes);
     const scene = await Scene.open(place, { documents: DOCUMENTS }, store);
     await scene.until(/^lingate_documents_open 1$/m);
-    await scene.pass(MINUTES, alert('LingateDocumentsWait'));
+    await scene.until(/^lingate_document_bytes [1-9]/m);
+    await scene.pass(MINUTES, alert(alerts));
     await remove(scene);
     await scene.until(/^lingate_documents_open 0$/m);
-    await scene.pass(MINUTES, []);
-  });
-
-  test('files of documents that nearly use up their room, until one is gone', async ({ place }) => {
-    const store = `sqlite:${place.folder}/lingate.db`;
-    const remove = await documentAtWork(store, { nowMs: () => Date.now() }, 1_000_000);
-    const scene = await Scene.open(place, { documents: DOCUMENTS }, store);
-    await scene.until(/^lingate_document_bytes 10\d{5}$/m);
-    await scene.pass(MINUTES, alert('LingateDocumentsNearlyFull'));
-    await remove(scene);
     await scene.until(/^lingate_document_bytes 0$/m);
-    await scene.pass(MINUTES, []);
+    await scene.quiet();
   });
 
   test('a certificate that ends within a week, until it is renewed', async ({ place }) => {
@@ -432,24 +422,17 @@ describe.concurrent('the alerts', () => {
     scene.expect([]);
   });
 
-  test('a gateway whose metrics cannot be scraped', async ({ place }) => {
+  test.for([
+    { what: 'the only gateway', others: 0, firing: [...alert('LingateGatewayDown'), ...alert('LingateNotScraped')] },
+    { what: 'one gateway of two', others: 1, firing: alert('LingateGatewayDown') },
+  ])('$what cannot be scraped, until it is back', async ({ others, firing }, { place }) => {
     const scene = await Scene.open(place);
-    await scene.pass(MINUTES, []);
-    for (let i = 0; i < MINUTES; i++) scene.timeline.add(undefined);
-    scene.expect([...alert('LingateGatewayDown'), ...alert('LingateNotScraped')]);
-    await scene.pass(MINUTES, []);
-  });
-
-  test('one gateway of two that is down, until it is back', async ({ place }) => {
-    const scene = await Scene.open(place);
-    const minutes = async (other: boolean): Promise<void> => {
-      for (let i = 0; i < MINUTES; i++) scene.timeline.add(await scene.metrics(), other ? await scene.metrics() : undefined);
-    };
-    await minutes(true);
-    scene.expect([]);
-    await minutes(false);
-    scene.expect(alert('LingateGatewayDown'));
-    await minutes(true);
-    scene.expect([]);
+    for (const there of [true, false, true]) {
+      for (let i = 0; i < MINUTES; i++) {
+        const text = await scene.metrics();
+        scene.timeline.add(there ? text : undefined, ...Array.from({ length: others }, () => text));
+      }
+      scene.expect(there ? [] : firing);
+    }
   });
 });
