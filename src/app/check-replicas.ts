@@ -16,8 +16,7 @@ import type { Attempt, AttemptFailure } from '../ports/engine.ts';
 import { withEngines } from './engine-settings.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { explainRoute } from '../domain/engine-offer.ts';
-import type { ExplainedEngine } from '../domain/engine-offer.ts';
-import type { OfferedEngine } from '../domain/engine-offer.ts';
+import type { ExplainedEngine, OfferedEngine } from '../domain/engine-offer.ts';
 import type { TranslationOptions } from '../domain/translation-options.ts';
 
 /** Codes from the configuration's languages. */

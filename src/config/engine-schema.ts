@@ -1,6 +1,7 @@
 // The schema of engines: one in `engine`, or several in `engines` and the rules of `routing`.
 import type { Static } from 'typebox';
 import { WINDOWS } from '../domain/window-limits.ts';
+import { CHARACTERS_MAX } from '../domain/key-limits.ts';
 import { ONLY_ENGINE } from '../domain/engine-routing.ts';
 import { Type } from '../domain/typebox.ts';
 import type { ConfigFile } from './schema.ts';
@@ -37,7 +38,7 @@ const engineMembers = {
   check_ids: Type.Boolean({ default: true }),
   // By default, what the protocol's engines support.
   pairs: Type.Optional(Type.Refine(Type.Unknown({ is: PAIRS, ...reloaded }), isPairs, () => PAIRS)),
-  characters: Type.Optional(Type.Object({ per: Type.Enum([...WINDOWS]), most: whole(1, 1_000_000_000_000) }, closed)),
+  characters: Type.Optional(Type.Object({ per: Type.Enum([...WINDOWS]), most: whole(1, CHARACTERS_MAX) }, closed)),
   // 50 texts are one request's most; a longer wait would not fit into the lease.
   batch: Type.Optional(
     Type.Object({ texts_max: whole(2, 50, 50), characters_max: whole(1, 100_000, 10_000), wait_ms: whole(0, 50, 0) }, closed),

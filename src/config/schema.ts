@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { MINOR_MAX } from '../domain/money.ts';
 import { LANGUAGE_CODE } from '../domain/languages.ts';
 import { HISTORY_DAYS } from '../domain/period.ts';
-import { CHARACTERS_MAX } from '../domain/plan.ts';
+import { CHARACTERS_MAX } from '../domain/key-limits.ts';
 import type { Plan } from '../domain/plan.ts';
 import { Type } from '../domain/typebox.ts';
 import { otherSchemeOf, STORE_URL_FORMS, storeKindOf } from '../domain/store-url.ts';

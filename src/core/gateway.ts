@@ -4,13 +4,12 @@ import type { Body, RequestHead, Sink } from './exchange.ts';
 import { CLIENT_CLOSED } from './outcome.ts';
 import type { Refusal, Reply, StreamReply } from './outcome.ts';
 import { Pipeline } from './pipeline.ts';
-import type { BugReport } from './pipeline.ts';
+import type { BugReport, Step } from './pipeline.ts';
 import { refuse } from './problem.ts';
 import type { ProblemForm } from './problem.ts';
 import { compileRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { Router } from './router.ts';
-import type { Step } from './pipeline.ts';
 import { isTooSlow, SLOW_MS, surplus, UNFINISHED_MS } from './unfinished-bodies.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 

@@ -11,9 +11,6 @@ export interface EventRules {
   readonly creditMinor: readonly number[];
 }
 
-/** No events about usage. */
-export const NO_THRESHOLDS: EventRules = { percents: [], creditMinor: [] };
-
 /** How long processes without rules of their own follow the rules stored by a gateway. */
 export const RULES_FOLLOWED_MS = 86_400_000;
 

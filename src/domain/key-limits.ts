@@ -25,10 +25,9 @@ export type RefusingLimit = LimitOwner | 'test_keys';
 /** `null` removes a limit; absent members stay unchanged. */
 export type KeyLimitChange = { readonly [Name in keyof KeyLimits]?: Exclude<KeyLimits[Name], undefined> | null };
 
-/** Same as a plan's rate. */
-export const KEY_RATE_MAX = 100_000;
-/** Same as a plan's characters. */
-export const KEY_CHARACTERS_MAX = 1_000_000_000_000;
+/** The most requests a second, and the most characters, that any limit of a plan, a key, a tag or a window may have. */
+export const RATE_MAX = 100_000;
+export const CHARACTERS_MAX = 1_000_000_000_000;
 /** The last millisecond of the year 9999, the latest that RFC 3339 can express. */
 export const EXPIRES_AT_MAX = 253_402_300_799_999;
 /** Limited because each request's address is compared with all of them. */

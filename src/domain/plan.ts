@@ -1,5 +1,6 @@
 // Plans: the limits and prices that an operator sells, and the copy of them that applies to a team.
 import type { Static } from 'typebox';
+import { CHARACTERS_MAX, RATE_MAX } from './key-limits.ts';
 import { isCurrency, MINOR_MAX, overageCharacters } from './money.ts';
 import { closed, text, whole } from './option-schema.ts';
 import { anchorOf, lengthOf, parseDuration, periodRule } from './period.ts';
@@ -8,11 +9,10 @@ import { NO_WINDOWS, windowListSchema, writtenWindows } from './window-limits.ts
 
 /** In minor units per million characters; all products with other limits are exact. */
 const PRICE_MAX = 100_000_000;
-export const CHARACTERS_MAX = 1_000_000_000_000;
 
 /** The members that plans of every billing have. */
 const planBase = {
-  requests_per_second: whole(1, 100_000),
+  requests_per_second: whole(1, RATE_MAX),
   max_characters_per_request: whole(1, 10_000_000),
   max_glossaries: whole(0, 10_000),
   // Held for a document until it is counted; of the configuration, as the next two.

@@ -2,6 +2,7 @@
 // operators write them. And every kind of limit that may refuse a request, in the order in which
 // they are judged: the list that the ledgers, answers, header fields, log, console and manual
 // read. Another kind is a row here, and its rule in src/ledger and in stores/redis/lua.
+import { CHARACTERS_MAX } from './key-limits.ts';
 import type { LimitOwner, RefusingLimit } from './key-limits.ts';
 import type { TSchemaOptions } from 'typebox';
 import { closed, whole } from './option-schema.ts';
@@ -17,7 +18,7 @@ interface CalendarWindow {
 /** 1970-01-01 was a Thursday. */
 const SINCE_MONDAY = 3 * 86_400;
 
-const CALENDAR = { minute: every(60), hour: every(3600), day: every(86_400), week: every(604_800, SINCE_MONDAY), month: months(1, 31) };
+const CALENDAR = { minute: every(60), hour: every(3600), day: every(86_400), week: every(604_800, SINCE_MONDAY), month: month() };
 
 export type WindowName = keyof typeof CALENDAR;
 
@@ -36,14 +37,13 @@ function every(seconds: number, since = 0): CalendarWindow {
   };
 }
 
-/** The first begins with the year; `days`: how many the longest has. */
-function months(count: number, days: number): CalendarWindow {
+function month(): CalendarWindow {
   return {
-    seconds: days * 86_400,
+    seconds: 31 * 86_400,
     at(nowMs) {
       const now = new Date(nowMs);
-      const [year, month] = [now.getUTCFullYear(), Math.floor(now.getUTCMonth() / count) * count];
-      return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + count) };
+      const [year, number] = [now.getUTCFullYear(), now.getUTCMonth()];
+      return { startMs: Date.UTC(year, number), endMs: Date.UTC(year, number + 1) };
     },
   };
 }
@@ -170,8 +170,6 @@ function readWindows(written: string): readonly WindowLimit[] {
 
 /** Each number of each window once. */
 const WINDOW_ENTRIES_MAX = WINDOWS.length * COUNTED.length;
-/** Same as a plan's characters. */
-const WINDOW_NUMBER_MAX = 1_000_000_000_000;
 
 /** What a list limits a second time: `requests of a day`. */
 function limitedTwice(entries: readonly WindowLimit[]): string | undefined {
@@ -179,7 +177,7 @@ function limitedTwice(entries: readonly WindowLimit[]): string | undefined {
   return all.find((one, index) => all.indexOf(one) !== index);
 }
 
-const number = Type.Optional(whole(1, WINDOW_NUMBER_MAX));
+const number = Type.Optional(whole(1, CHARACTERS_MAX));
 const WindowEntry = Type.Refine(
   Type.Object(
     {
@@ -203,15 +201,12 @@ export function windowListSchema(options: TSchemaOptions = {}) {
   );
 }
 
-const WRITTEN = /^(\w+)=(\d{1,15})\/(\w+)$/;
-
 /** From `requests=600/minute`, as written on the command line and in forms. */
 export function readWindowLimit(text: string): WindowLimit | { readonly fault: string } {
-  const [, counts = '', digits = '', per = ''] = WRITTEN.exec(text) ?? [];
+  const [, counts, digits, per] = ENTRY.exec(text) ?? [];
   const most = Number(digits);
-  const isKnown = COUNTED.some((name) => name === counts) && WINDOWS.some((name) => name === per);
-  if (isKnown && most >= 1 && most <= WINDOW_NUMBER_MAX) return { per: per as WindowName, [counts]: most };
-  const range = `${WINDOWS.join(', ')}; 1 to ${WINDOW_NUMBER_MAX}`;
+  if (per !== undefined && most >= 1 && most <= CHARACTERS_MAX) return { per: per as WindowName, [counts as Counted]: most };
+  const range = `${WINDOWS.join(', ')}; 1 to ${CHARACTERS_MAX}`;
   return { fault: `is not a limit such as requests=600/minute or characters=1000000/day (${range})` };
 }
 
@@ -281,11 +276,6 @@ const ACCOUNTS: readonly LimitKind[] = [
 /** Stores may keep a kind by its index for as long as an answer takes, not longer. */
 export const LIMITS: readonly LimitKind[] = [...RATES, ...OF_WINDOWS, ...ACCOUNTS];
 
-/** Each refusal by a quota needs one, and in the whole list they come last. */
-const PERIOD_OF: ReadonlyMap<RefusingLimit, LimitKind> = new Map(
-  ACCOUNTS.filter(({ counts }) => counts === 'characters').map((kind) => [kind.of, kind]),
-);
-
 /** Of a rate, or of a window. */
 export function limitKind(of: RefusingLimit = 'team', window?: WindowNumber): LimitKind {
   return kindOf(of, window?.per ?? 'second', window?.counts ?? 'requests');
@@ -293,7 +283,7 @@ export function limitKind(of: RefusingLimit = 'team', window?: WindowNumber): Li
 
 /** Of a window, or of what a period has. */
 export function quotaKind(of: RefusingLimit = 'team', window?: WindowNumber): LimitKind {
-  return window === undefined ? PERIOD_OF.get(of)! : kindOf(of, window.per, window.counts);
+  return kindOf(of, window?.per ?? 'period', window?.counts ?? 'characters');
 }
 
 function kindOf(of: RefusingLimit, per: LimitKind['per'], counts: LimitKind['counts']): LimitKind {

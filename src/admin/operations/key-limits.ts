@@ -1,7 +1,7 @@
 // The limits of a key as operators give and see them: a row for each. Another one is a row here and a
 // member of `KeyLimits`, and what judges it in the ledgers.
 import type { Static, TOptional, TSchema } from 'typebox';
-import { ALLOWED_ADDRESSES_MAX, canonicalRange, KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../../domain/key-limits.ts';
+import { ALLOWED_ADDRESSES_MAX, canonicalRange, CHARACTERS_MAX, RATE_MAX } from '../../domain/key-limits.ts';
 import type { KeyLimitChange, KeyLimits } from '../../domain/key-limits.ts';
 import { parseRfc3339, rfc3339 } from '../../domain/period.ts';
 import { isScope, SCOPES, SCOPES_MAX } from '../../domain/scopes.ts';
@@ -62,7 +62,7 @@ const ROWS = {
     of: 'requestsPerSecond',
     given: Type.Integer({
       minimum: 1,
-      maximum: KEY_RATE_MAX,
+      maximum: RATE_MAX,
       description: "The key's own rate, checked after the team's, which it cannot raise.",
       given: { removes: 'no-requests-per-second' },
     }),
@@ -73,7 +73,7 @@ const ROWS = {
     of: 'characters',
     given: Type.Integer({
       minimum: 1,
-      maximum: KEY_CHARACTERS_MAX,
+      maximum: CHARACTERS_MAX,
       description: "How many characters the key may use in each of the team's periods.",
       given: { label: 'Characters per period', removes: 'no-characters' },
     }),

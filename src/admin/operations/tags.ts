@@ -1,7 +1,7 @@
 // Tags with limits: for all keys of a team together, whichever a request is sent with.
 import type { Static } from 'typebox';
 import { usedLimitList } from '../../domain/answers.ts';
-import { KEY_CHARACTERS_MAX, KEY_RATE_MAX } from '../../domain/key-limits.ts';
+import { CHARACTERS_MAX, RATE_MAX } from '../../domain/key-limits.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
 import { usedLimits } from '../../domain/usage-days.ts';
@@ -134,12 +134,12 @@ export const setTag: AdminOperation = operation({
     }),
     requests_per_second: Type.Integer({
       minimum: 1,
-      maximum: KEY_RATE_MAX,
+      maximum: RATE_MAX,
       description: "The rate of all requests with the tag, whichever key they are sent with, within the team's and the key's.",
     }),
     characters: Type.Integer({
       minimum: 1,
-      maximum: KEY_CHARACTERS_MAX,
+      maximum: CHARACTERS_MAX,
       description: "How many characters requests with the tag may use in each of the team's periods.",
       given: { label: 'Characters per period' },
     }),

@@ -6,7 +6,7 @@ import { ulid } from 'ulid';
 import { describe, expect, test as base, vi } from 'vitest';
 import { parse } from 'yaml';
 import { DocumentSealer, loadConfig, openConfiguredStore } from '../../support/door/gateways.ts';
-import { limitsOf, NO_THRESHOLDS, ONLY_ENGINE } from '../../support/door/terms.ts';
+import { eventRules, limitsOf, ONLY_ENGINE } from '../../support/door/terms.ts';
 import { openStore, recordDocuments } from '../../support/door/stores.ts';
 import { freshKey } from '../../support/door/contracts.ts';
 import { status } from '../../../src/testing.ts';
@@ -357,7 +357,7 @@ describe.concurrent('the alerts', () => {
     const beside = await openStore(`sqlite:${place.folder}/lingate.db`, {
       log: SILENT,
       clock: { nowMs: () => Date.now() },
-      events: NO_THRESHOLDS,
+      events: eventRules([], []),
     });
     place.closes(() => beside.close());
     await makeTeam(beside);

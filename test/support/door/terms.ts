@@ -3,7 +3,7 @@ export { digestOf, displayOf, newKey } from '../../../src/domain/api-key.ts';
 export { capabilitiesOf, TRANSLATION_OPTIONS } from '../../../src/domain/translation-options.ts';
 export { EngineOffer, EngineRoute } from '../../../src/domain/engine-offer.ts';
 export { ONLY_ENGINE } from '../../../src/domain/engine-routing.ts';
-export { eventRules, NO_THRESHOLDS } from '../../../src/domain/event-rules.ts';
+export { eventRules } from '../../../src/domain/event-rules.ts';
 export { canonicalRange } from '../../../src/domain/key-limits.ts';
 export { toMicro } from '../../../src/domain/money.ts';
 export { DAY_MS } from '../../../src/domain/period.ts';
