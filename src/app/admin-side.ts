@@ -19,8 +19,8 @@ import { ulidSource } from '../domain/ulid.ts';
 import type { OpsApp } from '../ops/ops-listener.ts';
 import type { Log } from '../ports/log.ts';
 import { recordSignIns } from '../stores/records/ending-records.ts';
-import type { OidcSide } from './oidc-side.ts';
 import { documentsOf } from './configured-store.ts';
+import type { ValidSettings } from './judge.ts';
 import type { OperatorParts } from './parts.ts';
 import { overviewOf } from './processes.ts';
 import type { ServingProcesses } from './processes.ts';
@@ -29,7 +29,7 @@ import { monotonicMs as now } from './until-stopped.ts';
 interface AdminSideOptions extends Pick<OperatorParts, 'store' | 'refusals' | 'nowMs'> {
   readonly operators: Operators;
   /** `undefined` if only tokens are configured. */
-  readonly oidc: OidcSide | undefined;
+  readonly oidc: ValidSettings['oidc'];
   readonly processes: Pick<ServingProcesses, 'states' | 'recentRequests' | 'teamsChanged'>;
   /** The configuration at the time of the call. */
   readonly config: () => Config;
@@ -39,7 +39,7 @@ interface AdminSideOptions extends Pick<OperatorParts, 'store' | 'refusals' | 'n
   readonly log: Log;
 }
 
-function consoleOidc(side: OidcSide, { store: { secrets, records }, nowMs }: AdminSideOptions): ConsoleOidc {
+function consoleOidc(side: NonNullable<ValidSettings['oidc']>, { store: { secrets, records }, nowMs }: AdminSideOptions): ConsoleOidc {
   const settings = (): OidcSettings => side.settings;
   const provider = (): string => `${side.settings.issuer}\n${side.settings.clientId}`;
   return {

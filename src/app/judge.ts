@@ -11,13 +11,14 @@ import { otelSettings } from '../config/otel-settings.ts';
 import { reasonOf } from '../config/yaml-file.ts';
 import { isShipped, loadPlugins, NO_PLUGINS } from '../config/plugins.ts';
 import type { LoadedPlugins } from '../config/plugins.ts';
+import { loadOidcLibrary, OIDC_PACKAGE } from '../console/oidc-provider.ts';
+import type { OidcSettings } from '../domain/operator.ts';
 import { STORE_URL_FORMS, otherSchemeOf, storeKindOf, withoutCredentials } from '../domain/store-url.ts';
 import { builtInProtocols } from '../engines/protocols/built-in.ts';
 import type { Log } from '../ports/log.ts';
 import { ListenError } from '../server/listener.ts';
 import { judgeTelemetry } from './configured-telemetry.ts';
 import { setUpEngines, withEngines } from './engine-settings.ts';
-import { openOidc } from './oidc-side.ts';
 import { checkIdleSeconds } from './http-library.ts';
 import { pluginRows, ownRows, routeRows } from './route-rows.ts';
 
@@ -86,6 +87,15 @@ function unreadable({ tls, plugins, sources: { files } }: Config): Fault[] {
     const why = file === undefined ? undefined : whyUnreadable(file, files);
     return why === undefined ? [] : [{ path, reason: `${file!} cannot be read: ${why}` }];
   });
+}
+
+/** The sign-in by a provider: the settings in force, which a reload replaces, and its package. */
+async function openOidc(file: string, settings: OidcSettings | undefined) {
+  if (settings === undefined) return undefined;
+  const library = await loadOidcLibrary();
+  const reason = `needs the package ${OIDC_PACKAGE}, which is not installed; it must be beside Lingate: npm install ${OIDC_PACKAGE}`;
+  assertFaultless(file, library === undefined ? [{ path: 'admin.oidc', reason }] : []);
+  return { settings, library: library! };
 }
 
 /** A folder is reported by those who use the file. */

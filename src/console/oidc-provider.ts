@@ -23,7 +23,7 @@ const AHEAD_SECONDS = 60;
 /** A longer one does not fit into the head of a request; the provider then asks the person. */
 const ID_TOKEN_HINT_LENGTH_MAX = 4000;
 
-export type OidcLibrary = typeof OpenIdClient;
+type OidcLibrary = typeof OpenIdClient;
 type Metadata = OpenIdClient.ServerMetadata;
 type Configuration = OpenIdClient.Configuration;
 
