@@ -2,6 +2,7 @@
 // that makes costlier in the periods that run, which teams have other numbers than the plan, and what
 // is asked before.
 import { hash } from 'node:crypto';
+import type { Static } from 'typebox';
 import { nearest } from '../config/nearest.ts';
 import { amountText } from '../domain/money.ts';
 import { sameLength } from '../domain/period.ts';
@@ -52,15 +53,6 @@ export function numberChanges(from: TeamLimits, to: TeamLimits): NumberChange[] 
     .filter((change) => change.from !== change.to);
 }
 
-/** What a change that takes effect at once makes costlier in running periods. */
-interface Costlier {
-  readonly teams: number;
-  /** Those of them whose next request is refused, because a limit is below what they have used. */
-  readonly refused: number;
-  /** How much more the running periods cost, as far as they are used; in minor units. */
-  readonly minor: number;
-}
-
 export const CostlierAnswer = Type.Object(
   {
     teams: Type.Integer({ minimum: 0, description: 'For how many teams.' }),
@@ -72,6 +64,9 @@ export const CostlierAnswer = Type.Object(
   },
   { description: 'What became costlier in running periods, because a plan took effect at once.' },
 );
+
+/** What a change that takes effect at once makes costlier in running periods. */
+type Costlier = Static<typeof CostlierAnswer>;
 
 /** Of the running period and, if they are lowered, of the limits by minute to month. */
 type Used = Pick<TeamSummary, 'characters' | 'allowanceUsed'> & Pick<Usage, 'windows'>;

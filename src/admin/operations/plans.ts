@@ -1,4 +1,5 @@
 // The plans of the configuration: listing them, comparing one with its teams, and applying it.
+import type { Static } from 'typebox';
 import type { Plan } from '../../domain/plan.ts';
 import { answered } from '../../domain/store-unavailable.ts';
 import { Type } from '../../domain/typebox.ts';
@@ -57,11 +58,7 @@ const PlanApplied = Type.Object({
   }),
   dearer: CostlierAnswer,
 });
-export interface PlanAppliedRow {
-  readonly plan: string;
-  readonly teams: number;
-  readonly changed: number;
-}
+export type PlanAppliedRow = Static<typeof PlanApplied>;
 
 export const applyPlan: AdminOperation = operation({
   id: 'applyPlan',
