@@ -117,7 +117,7 @@ async function instructionsOf(contender: Contender, count: number, together: num
 async function untilAnswering(port: number): Promise<void> {
   const redis = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 200, maxRetriesPerRequest: null });
   redis.on('error', () => undefined);
-  const answer = await Promise.race([redis.ping(), pause(STARTING_MS, 'late', { ref: false })]);
+  const answer = await Promise.race([redis.ping(), pause(STARTING_MS, 'overdue', { ref: false })]);
   redis.disconnect();
   if (answer !== 'PONG') throw new Error('Redis did not start under callgrind');
 }

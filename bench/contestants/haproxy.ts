@@ -8,7 +8,7 @@ import type { Contestant } from './contestant.ts';
 
 export const haproxy: Contestant = {
   name: 'haproxy',
-  does: 'proxy only: kept connections, one thread, HTTP log',
+  does: 'proxy only: persistent connections, one thread, HTTP log',
   async start({ cores, folder, enginePort }) {
     const port = await freePort();
     const file = join(folder, 'haproxy.cfg');

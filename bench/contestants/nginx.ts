@@ -10,7 +10,7 @@ import type { Contestant, Ground } from './contestant.ts';
 
 export const nginx: Contestant = {
   name: 'nginx',
-  does: 'proxy only: proxy_pass, kept connections, one worker, access log',
+  does: 'proxy only: proxy_pass, persistent connections, one worker, access log',
   async start(ground) {
     return plainProxy(await startNginx(ground, { name: 'nginx', main: '', http: '', location: '' }));
   },
