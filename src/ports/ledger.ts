@@ -108,17 +108,18 @@ interface WhichLimit extends WhoseLimit {
   readonly window?: WindowNumber | undefined;
 }
 
+/**
+ * For `fullForMs` the store would refuse this key, from this address and with the same tag, for the same reason, unless somebody
+ * changes the team or the key: so long the gateway answers such requests itself. A clock of whole milliseconds may be nearly one
+ * behind, so it promises one less. It ends when the key expires, and with the period: another plan may begin. It is 0 for a
+ * window of characters, which a release may free.
+ */
 export interface RateLimited extends WhichLimit {
   readonly kind: 'rate_limited';
   readonly limit: number;
   /** In whole milliseconds of the store's clock; at least 1. */
   readonly retryAfterMs: number;
-  /**
-   * For how long from now on the store would refuse this key, from this address, for the same reason, if nobody changes the team
-   * or the key: at least 0, at most `retryAfterMs`. Until then the gateway answers such requests with the same tag itself; if it is
-   * absent, it asks each time. A clock of whole milliseconds may be nearly one behind, so it promises one less. It ends when the key
-   * expires, and with the period: another plan may begin. 0 for a window of characters, which a release may free.
-   */
+  /** How long the store goes on refusing: 0 to `retryAfterMs`. If it is absent, the gateway asks each time. */
   readonly fullForMs?: number | undefined;
 }
 

@@ -29,13 +29,9 @@ export type RecordTable =
   | 'totals'
   /** By date: how many requests were refused, by code (stores/records/record-refusals.ts). */
   | 'refusals'
-  /**
-   * By tag, what was charged on the newest day on which anything was: `DAY CHARACTERS REQUESTS`, whole numbers, the day as days since
-   * 1970. Commits write it, in the operation that charges. Each of a team's tags has one; the rules are those of `countTag`
-   * (stores/records/record-tags.ts).
-   */
+  /** By tag, what was charged on the newest day on which anything was (`TagCount`). Commits write it, by the rules of `countTag`. */
   | 'tag_counts'
-  /** By tag, the days before: `DAY:CHARACTERS:REQUESTS`, separated by spaces; a day that was counted again has more than one. */
+  /** By tag, a list of the days before; a day that was counted again is in it more than once. */
   | 'tag_days'
   /** By tag, its settings as JSON (ledger/tag-account.ts). Admissions read it. */
   | 'tag_limits'
@@ -168,6 +164,11 @@ export type DecideChange<Result> = (values: readonly (string | undefined)[], gro
 /**
  * Every method returns `unavailable` if the store does not answer; a change may then have been made or not. A change is visible
  * to every other process as soon as it has returned. None may hold up admissions: work is cut into pieces of a few milliseconds.
+ *
+ * A change reads the named records, decides, and writes, as if nothing else happened to the group in between: everything that the
+ * decision depends on must be named. Concurrent changes of a group are made one after the other, in about the order of their
+ * calls, so that none starves. A decision that writes nothing is a consistent read. A change that removes records and attaches
+ * nothing, or that changes a key, is made by a full store as well.
  */
 export interface RecordSpace {
   /** The values in order of the names; `undefined` for records that do not exist, and all of them if there is no such group. */
@@ -176,13 +177,7 @@ export interface RecordSpace {
   list(group: string, table: RecordTable): Promise<ReadonlyMap<string, string> | StoreUnavailable>;
   /** A part of a group's index, in order. */
   page(group: string, page: IndexPage): Promise<readonly string[] | StoreUnavailable>;
-  /**
-   * Reads the named records, decides, and writes, as if nothing else happened to the group in between: everything that the
-   * decision depends on must be named. Concurrent changes of a group are made one after the other, in about the order of their
-   * calls, so that none starves. `undefined` if there is no such group. A decision that writes nothing is a consistent read. A
-   * change that removes records and attaches nothing, or that changes a key, is made by a full store as well. `keyId` names
-   * the key that the decision sees, and may write.
-   */
+  /** `undefined` if there is no such group. `keyId` names the key that the decision sees, and may write. */
   change<Result>(
     group: string,
     names: readonly RecordName[],

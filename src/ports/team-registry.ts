@@ -181,6 +181,14 @@ export interface TeamDeletion {
 /**
  * Methods return `undefined` if the team or key does not exist. If a change returns `unavailable`, it may or may not have been
  * made. The audit log records `by`, and what was changed, in the same operation as the change.
+ *
+ * A different period length begins a new period at once, from which later ones are counted; earlier usage stays with the period
+ * that it closes. If only the anchor of the rule changes (`sameLength`), the current period ends when it would have, and the next
+ * one begins there, whatever start `periodBy` computes for it.
+ *
+ * The first step of a deletion is atomic: from then on the team does not exist, none of its keys is admitted anywhere, and the
+ * characters held by its open reservations are never charged. Then all of its data is removed in pieces; the call returns when
+ * nothing is left. After an interruption the store resumes automatically before long, or at once if the call is repeated.
  */
 export interface TeamRegistry {
   /** If a team with this id already exists, returns it unchanged: a creation whose outcome is unknown may be repeated. */
@@ -192,22 +200,13 @@ export interface TeamRegistry {
   /** The same page with the usage of its teams, in one store operation. */
   pageSummaries(page: TeamPage): Promise<readonly TeamSummary[] | StoreUnavailable>;
   findTeam(teamId: string): Promise<Team | undefined | StoreUnavailable>;
-  /**
-   * Takes effect with the next admission. A different period length begins a new period now, from which later ones are counted;
-   * earlier usage stays with the period that it closes. If only the anchor of the rule changes (`sameLength`), the current
-   * period ends when it would have, and the next one begins there, whatever start `periodBy` computes for it.
-   */
+  /** Takes effect with the next admission. */
   updateTeam(
     teamId: string,
     change: TeamChange,
     by?: Audited,
   ): Promise<Team | undefined | BalanceOutOfBounds | CreditNotFree | OtherRequest | StoreUnavailable>;
-  /**
-   * Returns whether there was a team to delete. The first step is atomic: from then on the team does not exist, none of its
-   * keys is admitted anywhere, and the characters held by its open reservations are never charged. Then all of its data is
-   * removed in pieces; returns when nothing is left. After an interruption the store resumes automatically before long, or at
-   * once if the call is repeated. Without `keepUsage` it also removes what an earlier deletion left.
-   */
+  /** Returns whether there was a team to delete. Without `keepUsage` it also removes what an earlier deletion left. */
   deleteTeam(teamId: string, deletion: TeamDeletion, by?: Audited): Promise<boolean | StoreUnavailable>;
   /** The key works at once, on every node. */
   createKey(key: NewKey, by?: Audited): Promise<KeyRecord | undefined | StoreUnavailable>;

@@ -87,12 +87,12 @@ interface AccountChange {
   readonly attach?: readonly NewBlob[];
 }
 
+/**
+ * A change reads an account, decides, and writes what was decided in its place, as if nothing else happened to the team in between.
+ * The account is read as it is stored: what time alone does, such as the end of a period, is not done first.
+ */
 export interface WholeAccounts {
-  /**
-   * Reads an account, decides, and writes what was decided in its place, as if nothing else happened to the team in between;
-   * `undefined` leaves everything as it is. The account is read as it is stored: what time alone does, such as the end of a period, is
-   * not done first. A team that does not exist is created, behind all others.
-   */
+  /** A decision of `undefined` leaves everything as it is. A team that does not exist is created, behind all others. */
   change(teamId: string, decide: (account: WholeAccount | undefined) => AccountChange | undefined): Promise<StoreUnavailable | undefined>;
   /** Deletes all data: teams, shared records, audit. Called before a copy, of a store that is empty or an incomplete copy. */
   clear(): Promise<StoreUnavailable | undefined>;

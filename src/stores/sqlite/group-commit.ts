@@ -56,6 +56,11 @@ interface GroupCommitOptions {
   readonly gatherMsMax?: number;
 }
 
+/**
+ * Work runs within a transaction, at the end of this turn or one of the next, and is answered after the COMMIT. An error that it
+ * throws only fails its own operation. If no transaction can begin in time, or it fails, the answer is `unavailable`. After a
+ * rollback the work may be run again, so it must hold no state of a run except its answer.
+ */
 export class GroupCommit {
   readonly #options: Required<Pick<GroupCommitOptions, 'path' | 'log' | 'busyTimeoutMs' | 'gatherMsMax'>>;
   readonly #transaction: GroupTransaction;
@@ -87,12 +92,7 @@ export class GroupCommit {
     });
   }
 
-  /**
-   * Runs the work within a transaction, at the end of this turn or one of the next, and answers after the COMMIT. An error that
-   * it throws only fails this operation. If no transaction can begin in time, or it fails, the answer is `unavailable`. After a
-   * rollback the work may be run again, so it must hold no state of a run except its answer. An operation that is not `hurried`
-   * may wait to share a transaction with others, but stays before them.
-   */
+  /** One that is not `hurried` may wait to share a transaction with others, but stays before them. */
   add<Asked extends Callbacks<Answer | StoreUnavailable>, Answer>(
     work: (asked: Asked, nowMs: number) => Answer,
     asked: Asked,
