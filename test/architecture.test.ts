@@ -55,7 +55,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['app', 'admin', 'config', 'ports', 'domain', 'stores/open.ts'],
   'routes.ts': ['core', 'domain/scopes.ts'],
   'main.ts': ['cli'],
-  'build.ts': ['stores/redis/functions.ts', 'stores/redis/lua-check.ts'],
   'release.ts': ['bill-of-materials.ts'],
   'bill-of-materials.ts': [],
   'image-bill.ts': ['bill-of-materials.ts'],

@@ -1,4 +1,4 @@
-// The mark of a plugin's store into which a copy is not complete: a shared record, which everything that opens the store looks for.
+// The mark of a store into which a copy is not complete: a shared record, which everything that opens the store looks for.
 import { answering, halfWritten, StoreAwayError, storeErrorOf } from '../../domain/store-unavailable.ts';
 import type { RecordName, RecordSpace } from '../../ports/record-space.ts';
 import { RecordGroup } from './json-table.ts';

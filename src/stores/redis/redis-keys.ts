@@ -11,7 +11,7 @@ export function groupKey(group: string): string {
 
 /** What follows `groupKey` in the names of a team's other keys. */
 export const OF_TEAM = {
-  /** Hash: what was charged, a number for each `DAY PERIOD KEY characters` and so on (`Use`, team-fields.ts). */
+  /** Hash: what was charged, a number for each `DAY PERIOD KEY characters` and so on (`readCharges`, team-fields.ts). */
   days: ':days',
   /** Hash: periods that have ended, by number. */
   periods: ':periods',

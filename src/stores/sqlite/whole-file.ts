@@ -74,7 +74,6 @@ const LOST_ROWS: readonly (readonly [what: string, detail: string, query: string
     `SELECT t.team_id AS teamId, o.request_id AS named FROM operations o JOIN teams t ON t.no = o.team
      WHERE o.key NOT IN (SELECT no FROM keys)`,
   ],
-  // Settled ids of deleted teams are soon forgotten.
   ...['accounts', 'keys', 'key_accounts', 'usage', 'periods', 'records', 'blobs', 'pieces'].map(
     (table) =>
       [

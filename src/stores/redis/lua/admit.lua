@@ -235,7 +235,7 @@ local function admit(team_key, op, moment)
     return { kind = 'key_unknown' }
   end
   local team, period = decode(got[1]), decode(got[2])
-  if period.endMs <= now or got[3] and decode(got[3]) <= now then
+  if period.endMs <= now or got[3] and tonumber(got[3]) <= now then
     return 'look'
   end
   if got[4] and not op.check then
@@ -251,7 +251,7 @@ local function admit(team_key, op, moment)
   local use = counter_of(team_key, used_field, got[6], number)
   local subjects = subjects_of(team_key, op, team, key, use, tag)
   local windowed = windowed_of(team_key, subjects, number, now)
-  -- Not of this minute: the driver has nothing to do, and asks again with others.
+  -- Not of this minute: the driver asks again with those of the next.
   if windowed and not bounds then
     return 'look'
   end
@@ -291,7 +291,7 @@ local function admit(team_key, op, moment)
   if reserves then
     local ends = now + op.lease
     reserve(writes, op, holding, windowed, ends)
-    if not got[3] or ends < decode(got[3]) then
+    if not got[3] or ends < tonumber(got[3]) then
       write(writes, 'lease', format('%d', ends))
     end
   end

@@ -68,7 +68,7 @@ local function settle(team_key, op, moment)
   end
   local period = decode(got[2])
   -- What is due stays as it is until the driver has written it.
-  if period.endMs <= now or got[4] and decode(got[4]) <= now then
+  if period.endMs <= now or got[4] and tonumber(got[4]) <= now then
     return 'look'
   end
   local held = take(team_key, open, got[1])
@@ -97,10 +97,11 @@ local function settle(team_key, op, moment)
     give_back(writes, held, reserved - charged, period.number, now)
   end
   if op.commit then
-    count_day(team_key, held, charged, micro, moment)
+    -- The tag first: a key of another type fails the operation, which is repeated, and must not charge the day again.
     if held.tag then
       count_tag(team_key, held.tag, charged, moment)
     end
+    count_day(team_key, held, charged, micro, moment)
   end
   call('HDEL', team_key, open)
   if #writes > 0 then
