@@ -134,7 +134,7 @@ export class Account {
     return this.#reported(request, placed, subjects, nowMs);
   }
 
-  /** Whether a request would be admitted by rules 2 and 3; takes no place. */
+  /** Whether a request would be admitted by rules 2 and 3; takes no slot, and notes that the key was used. */
   check(check: CallerCheck, nowMs: number): CheckedCaller {
     this.catchUp(nowMs);
     const [key, tag] = [this.key(check.keyId), this.#tag(check.tag, nowMs)];

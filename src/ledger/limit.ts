@@ -30,7 +30,7 @@ export interface LimitedSubject {
   usedInPeriod(): number;
 }
 
-/** A request exceeds a rate if so many were admitted in the last second. No refusal holds beyond `changesAtMs`. */
+/** A request exceeds a rate if so many took a slot in the last second. No refusal holds beyond `changesAtMs`. */
 export function rateRefusal(subjects: readonly LimitedSubject[], nowMs: number, changesAtMs: number): RateLimited | undefined {
   for (const { of, rate, slots } of subjects) {
     if (rate === undefined) continue;

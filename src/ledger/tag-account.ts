@@ -32,7 +32,7 @@ interface TagCounter {
 /** A record of `tag_uses`. */
 export interface StoredTagUses extends StoredCounts {
   readonly inPeriod: TagCounter;
-  /** When the last requests were admitted. */
+  /** When the last requests took a slot. */
   readonly slots: readonly { readonly atMs: number; readonly count: number }[];
 }
 

@@ -69,8 +69,8 @@ export interface Reservation {
  * | | `address_required`, `address_refused` | only certain addresses may use the key, and the request carried none, or another |
  * | | `scope_required`, `scope_missing` | the key has scopes, and the request carried none, or another |
  * | | `tag_disabled` | the settings of the request's tag (`TagRegistry`) say so |
- * | 3 | `rate_limited` | `limit` requests were admitted within the last 1,000 ms: of the team, then the key, then the tag |
- * | | `rate_limited` with `window` | a window of theirs, in the same order, lacks a place or the characters; of several, the last to end |
+ * | 3 | `rate_limited` | `limit` requests took a slot within the last 1,000 ms: of the team, then the key, then the tag |
+ * | | `rate_limited` with `window` | a window of theirs, in the same order, lacks a request or the characters; of several, the last to end |
  * | 4 | `text_too_long` | `characters` exceeds the plan's limit per request |
  * | 5 | `admitted` without a reservation | none was requested |
  * | 6 | `glossary_missing`, `glossary_mismatch` | |

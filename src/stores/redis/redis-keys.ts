@@ -21,7 +21,7 @@ export const OF_TEAM = {
   blobs: ':blobs',
 } as const;
 
-/** When a subject's last requests were admitted: a list. */
+/** When a subject's last requests took a slot: a list. */
 export function slotsOf(subject: string): string {
   return `:slots:${subject}`;
 }

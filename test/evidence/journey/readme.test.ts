@@ -6,6 +6,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
+import { QUOTA_PLAN } from '../../support/gateway.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { needsOf } from '../../support/programs.ts';
 import { outputOf, startProgram } from '../../support/start-program.ts';
@@ -32,6 +33,18 @@ test('the line to paste is the one that the demo prints, and its answer is the d
   const answer = await outputOf('sh', ['-c', line], { uses: ['curl'] });
   expect(README).toContain(`\`\`\`json\n${answer.trimEnd()}\n\`\`\``);
   expect(await demo.end('SIGTERM')).toBe(0);
+});
+
+test('the line of the bench for loading one’s own gateway, for a second: every answer is a translation', async () => {
+  const own = startedUntil(onTestFinished);
+  const engine = await own.engine();
+  const gateway = await own.gateway({ engineUrls: [engine.url] });
+  const { key } = await gateway.team({ ...QUOTA_PLAN, requests_per_second: 100_000, characters: 1_000_000_000 });
+  const [, line] = /^```sh\n(npm exec -- autocannon [\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, 'bench/README.md'), 'utf8'))!;
+  const short = line!.trimEnd().replace('--duration 30', '--duration 1').replace(':8080', `:${gateway.port}`);
+  const report = await outputOf('sh', ['-c', `${short} 2>&1`], { cwd: ROOT, env: { ...process.env, KEY: key }, uses: ['npm'] });
+  expect(report).toMatch(/requests in /);
+  expect(report).not.toMatch(/non 2xx|errors/);
 });
 
 test('in front of Apertium and on Redis, in two shells: a team, a key and a sentence in Spanish', async () => {

@@ -11,19 +11,19 @@
 --   key:ID                the registry's record of a key
 --   used:ID               what a key has used and holds in the period of that number, and when it was used last
 --   tag:NAME              the settings of a tag
---   windows:WHO           what WHO (team, key:ID, tag:NAME) has used by minute to month: requests that were admitted, characters that are
+--   windows:WHO           what WHO (team, key:ID, tag:NAME) has used by minute to month: requests that passed rule 3, characters that are
 --                         charged or held; of a tag in the period, too
 --   open:REQUEST          a reservation: key, characters, price, period, until when its lease lasts, and what it is counted in
 --   lease                 no lease ends before this moment
 --   keys, once:ID         how many keys were made; a change of the team that is remembered by its id
 --   deleted               a team that was deleted, as long as anything of it is left
 --
--- and beside it, in the same slot, lingate:{TEAM}:slots:WHO, a list of when the last requests were admitted, :days, what was charged by
+-- and beside it, in the same slot, lingate:{TEAM}:slots:WHO, a list of when the last requests passed rule 3, :days, what was charged by
 -- day, period and key, and a hash for each table of the record space.
 --
 -- What seldom happens is no matter of Lua: where a period or a lease has ended, or the bounds of windows are of another minute, the answer
--- is `look`, and nothing is written. The driver then loads the account, does what is due, writes it by `change` (change.lua), and asks
--- again.
+-- is `look`, and nothing is written. The driver then loads the account, does what is due, if anything is, writes it by `change`
+-- (change.lua), and asks again, with the bounds of now.
 
 local SECOND_MS = 1000
 local HOUR_MS = 3600000

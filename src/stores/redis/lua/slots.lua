@@ -1,5 +1,5 @@
--- Rates by second: a list of when the last requests were admitted, the newest last, for each subject that has a rate. A request may be
--- admitted if the one that is `rate` entries back is at least a second old, so that the window is exact at every instant.
+-- Rates by second: a list of when the last requests passed rule 3, the newest last, for each subject that has a rate. A request may
+-- pass if the one that is `rate` entries back is at least a second old, so that the window is exact at every instant.
 
 -- More than this beside the rate are cut off.
 local SPARE_SLOTS = 128
