@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PluginStore } from '../../../../src/ports/plugin.ts';
-import { groupKey, OF_TEAM, slotsOf } from '../../../../src/stores/redis/redis-keys.ts';
+import { groupKey, OF_TEAM, slotsOf, tableOf } from '../../../../src/stores/redis/redis-keys.ts';
 import { watchStalls } from '../../../evidence/faults/stall.ts';
 import { report } from '../../../evidence/scorecard/report.ts';
 import { startFaultProxy } from '../../../support/fault-proxy.ts';
@@ -152,6 +152,16 @@ describe('a full server', () => {
     expect(await store.ledger.admit(asking('r3'))).toEqual({ kind: 'key_revoked' });
     expect(await store.teams.standing(TEAM)).toMatchObject({ usedCharacters: 10, openReservations: 0 });
   });
+});
+
+test('a commit that fails where it counts the tag, however often, charges the day once it succeeds', async () => {
+  const [days, tags] = [groupKey(TEAM) + OF_TEAM.days, groupKey(TEAM) + tableOf('tag_counts')];
+  await store.ledger.admit({ ...asking('r1'), tag: { name: 'shop', distinctMax: 10 } });
+  await client.set(tags, 'no hash');
+  for (let sent = 0; sent < 2; sent++) expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toMatchObject({ kind: 'unavailable' });
+  await client.del(tags);
+  expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toEqual({ kind: 'committed' });
+  expect(await client.hvals(days)).toEqual(['1', '4']);
 });
 
 describe('what the functions remember of counters and windows', () => {
