@@ -130,7 +130,7 @@ test('a schema of another layout is refused in one line, and left as it is', asy
   await operator.connect();
   await operator.query('create schema lingate');
   await expect(openPostgresStore(url, new MovableClock())).rejects.toThrow(
-    /^the store 127\.0\.0\.1:\d+ has a schema lingate of another version \(without a layout, this one has Lingate, layout 1\): .+$/,
+    /^the store 127\.0\.0\.1:\d+ has a schema lingate of another version \(without a layout, this one has Lingate, layout 2\): .+$/,
   );
   await (await openPostgresStore(await newDatabase('ours'), new MovableClock())).close();
   expect((await operator.query(`select from pg_tables where schemaname = 'lingate'`)).rowCount).toBe(0);
