@@ -34,13 +34,13 @@ export class Spell<Detail> {
       this.#sinceMs = nowMs;
       this.#lasts = !this.#lasts;
     }
-    const answer = this.#reported;
-    const isReported = this.#lasts === (answer !== undefined);
+    const last = this.#reported;
+    const isReported = this.#lasts === (last !== undefined);
     if (!isReported && !this.#follows && nowMs - this.#sinceMs < heldMs) return;
     this.#reported = detail;
     if (isReported) return;
     if (detail !== undefined) begins(detail);
-    else ends?.(answer!, nowMs - this.#reportedAtMs);
+    else ends?.(last!, nowMs - this.#reportedAtMs);
     this.#reportedAtMs = nowMs;
   }
 }

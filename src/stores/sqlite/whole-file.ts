@@ -74,7 +74,7 @@ const LOST_ROWS: readonly (readonly [what: string, detail: string, query: string
     `SELECT t.team_id AS teamId, o.request_id AS named FROM operations o JOIN teams t ON t.no = o.team
      WHERE o.key NOT IN (SELECT no FROM keys)`,
   ],
-  ...['accounts', 'keys', 'key_accounts', 'usage', 'periods', 'records', 'blobs', 'pieces'].map(
+  ...['accounts', 'operations', 'keys', 'key_accounts', 'usage', 'periods', 'records', 'blobs', 'pieces'].map(
     (table) =>
       [
         'stray',

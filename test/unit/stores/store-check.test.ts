@@ -131,6 +131,7 @@ describe('on SQLite', () => {
     [`DELETE FROM key_accounts WHERE key = ${keyNo(otherKey)}`, { what: 'key', keyId: otherKey }],
     [`UPDATE keys SET team = ${team(credit)} WHERE key_id = '${key}'`, { what: 'key', teamId: credit, keyId: key }],
     [`UPDATE usage SET team = 99 WHERE team = ${team(quota)}`, { what: 'stray', detail: 'usage' }],
+    [`UPDATE operations SET team = 99 WHERE request_id = '${openId}' AND team = ${team(quota)}`, { what: 'stray', detail: 'operations' }],
     [
       `INSERT INTO pieces (team, blob, place, piece) VALUES (${team(quota)}, 'unheld', 0, CAST('"a":"b"' AS BLOB))`,
       of(quota, 'dictionary', 'unheld'),

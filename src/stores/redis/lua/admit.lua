@@ -123,9 +123,10 @@ local function dictionary_of(team_key, glossary)
   if not pairs_text then
     return nil, { kind = 'glossary_missing' }
   end
+  local all = decode(pairs_text)
   for _, by_base in ipairs({ false, glossary.byBase }) do
     local form = by_base and '^[^-]+' or '.*'
-    for _, pair in ipairs(decode(pairs_text)) do
+    for _, pair in ipairs(all) do
       if string.match(pair.sourceLang, form) == string.match(glossary.source, form)
         and string.match(pair.targetLang, form) == string.match(glossary.target, form) then
         return pair.dictionaryId

@@ -14,7 +14,7 @@ local function turn(keys, args)
   end
   -- Bounds are those of one moment: whoever is within its minute is within the others too.
   local is_within = now >= bounds.minute.startMs and now < bounds.minute.endMs
-  local moment = { ms = now, text = format('%d', now), day = floor(now / DAY_MS), bounds = is_within and bounds }
+  local moment = { ms = now, text = format('%d', now), day = format('%d', floor(now / DAY_MS)), bounds = is_within and bounds }
   local answers = {}
   for i = 1, #keys do
     -- What follows an operation that is sent again follows it then, too.

@@ -3,7 +3,7 @@
 
 -- Adds a charge to what is counted for its day, period and key: `DAY PERIOD KEY characters`, and so on.
 local function count_day(team_key, held, characters, micro, moment)
-  local days, name = team_key .. ':days', format('%d %d %s ', moment.day, held.period, held.keyId)
+  local days, name = team_key .. ':days', format('%s %d %s ', moment.day, held.period, held.keyId)
   call('HINCRBY', days, name .. 'requests', '1')
   if characters > 0 then
     local text = format('%d', characters)
@@ -17,9 +17,9 @@ local function count_day(team_key, held, characters, micro, moment)
   end
 end
 
--- The same for its tag: today in `tag_counts`; days before are appended to the list in `tag_days`. Beyond the tags that a team may have, `*`
--- stands for all further ones.
-local function count_tag(team_key, tag, characters, moment)
+-- The same for its tag, as what is to be written: the tag (beyond those that a team may have, `*` stands for all further ones), its record
+-- in `tag_counts`, and if another day has begun, its list in `tag_days`.
+local function counted_tag(team_key, tag, characters, moment)
   local counts, name = team_key .. ':tag_counts', tag.name
   local text = call('HGET', counts, name)
   if not text and name ~= '*' then
@@ -29,16 +29,14 @@ local function count_tag(team_key, tag, characters, moment)
       name, text = '*', further
     end
   end
-  local today = text and cjson.decode(text)
-  if today and today.day ~= moment.day then
-    local days = team_key .. ':tag_days'
-    local earlier = call('HGET', days, name)
-    call('HSET', days, name, (earlier and string.sub(earlier, 1, -2) .. ',' or '[') .. text .. ']')
-    today = nil
+  local today, days = text and cjson.decode(text), nil
+  if today and today.day ~= tonumber(moment.day) then
+    local earlier = call('HGET', team_key .. ':tag_days', name)
+    today, days = nil, (earlier and string.sub(earlier, 1, -2) .. ',' or '[') .. text .. ']'
   end
   today = today or { characters = 0, requests = 0 }
-  local form = '{"day":%d,"characters":%d,"requests":%d}'
-  call('HSET', counts, name, format(form, moment.day, today.characters + characters, today.requests + 1))
+  local form = '{"day":%s,"characters":%d,"requests":%d}'
+  return name, format(form, moment.day, today.characters + characters, today.requests + 1), days
 end
 
 -- What is not charged comes back to the windows in which it was counted.
@@ -96,12 +94,19 @@ local function settle(team_key, op, moment)
   if held.tickets and charged < reserved then
     give_back(writes, held, reserved - charged, period.number, now)
   end
+  local tag, counts, days
+  if op.commit and held.tag then
+    tag, counts, days = counted_tag(team_key, held.tag, charged, moment)
+  end
+  -- All is read before anything is written: what fails is repeated, and must not have charged a day.
   if op.commit then
-    -- The tag first: a key of another type fails the operation, which is repeated, and must not charge the day again.
-    if held.tag then
-      count_tag(team_key, held.tag, charged, moment)
-    end
     count_day(team_key, held, charged, micro, moment)
+  end
+  if tag then
+    call('HSET', team_key .. ':tag_counts', tag, counts)
+  end
+  if days then
+    call('HSET', team_key .. ':tag_days', tag, days)
   end
   call('HDEL', team_key, open)
   if #writes > 0 then

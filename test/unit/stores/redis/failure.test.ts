@@ -154,15 +154,19 @@ describe('a full server', () => {
   });
 });
 
-test('a commit that fails where it counts the tag, however often, charges the day once it succeeds', async () => {
-  const [days, tags] = [groupKey(TEAM) + OF_TEAM.days, groupKey(TEAM) + tableOf('tag_counts')];
-  await store.ledger.admit({ ...asking('r1'), tag: { name: 'shop', distinctMax: 10 } });
-  await client.set(tags, 'no hash');
-  for (let sent = 0; sent < 2; sent++) expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toMatchObject({ kind: 'unavailable' });
-  await client.del(tags);
-  expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toEqual({ kind: 'committed' });
-  expect(await client.hvals(days)).toEqual(['1', '4']);
-});
+test.each([OF_TEAM.days, tableOf('tag_counts')])(
+  'a commit that fails by %s, however often, charges day and tag once it succeeds',
+  async (damaged) => {
+    const [days, tags] = [groupKey(TEAM) + OF_TEAM.days, groupKey(TEAM) + tableOf('tag_counts')];
+    await store.ledger.admit({ ...asking('r1'), tag: { name: 'shop', distinctMax: 10 } });
+    await client.set(groupKey(TEAM) + damaged, 'no hash');
+    for (let sent = 0; sent < 2; sent++) expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toMatchObject({ kind: 'unavailable' });
+    await client.del(groupKey(TEAM) + damaged);
+    expect(await store.ledger.resolve(TEAM, 'r1', 'commit', 4)).toEqual({ kind: 'committed' });
+    expect(await client.hvals(days)).toEqual(['1', '4']);
+    expect(JSON.parse((await client.hget(tags, 'shop'))!)).toMatchObject({ characters: 4, requests: 1 });
+  },
+);
 
 describe('what the functions remember of counters and windows', () => {
   test('is not believed after an operation that failed half-way, nor once others have written', async () => {
