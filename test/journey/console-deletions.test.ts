@@ -52,10 +52,10 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: { pro: QUOTA_PLAN } } }
     const fields = { ...hiddenFields(form.body, `${team.page}/delete`), name: ` ${team.name} `, usage: 'delete' };
     const answers = await Promise.all([1, 2].map(() => operator.post(`${team.page}/delete`, fields)));
     answers.push(await operator.post(`${team.page}/delete`, fields));
-    const reply = [];
-    for (const answer of answers) reply.push(await seen(operator, answer));
-    expect(reply.every((page) => page.includes(`Team ${team.teamId} is deleted.`))).toBe(true);
-    expect(reply.filter((page) => page.includes('it took effect once'))).toHaveLength(2);
+    const pages = [];
+    for (const answer of answers) pages.push(await seen(operator, answer));
+    expect(pages.every((page) => page.includes(`Team ${team.teamId} is deleted.`))).toBe(true);
+    expect(pages.filter((page) => page.includes('it took effect once'))).toHaveLength(2);
     expectProblem(await translateText(setting, team.key, 'four'), 'unauthorized');
     for (const path of ['', '/delete', '/glossaries']) {
       const gone = await operator.get(team.page + path);
@@ -123,9 +123,9 @@ onOneGateway({ config: { admin: { token: TOKEN }, plans: { pro: QUOTA_PLAN } } }
       expect([(await operator.get(foreign)).status, (await operator.post(foreign, fields)).status]).toEqual([404, 404]);
     }
     const answers = [await operator.post(path, fields), await operator.post(path, fields)];
-    const reply = [await seen(operator, answers[0]!), await seen(operator, answers[1]!)];
-    expect(reply.map((page) => page.includes('it took effect once'))).toEqual([false, true]);
-    for (const page of reply) {
+    const pages = [await seen(operator, answers[0]!), await seen(operator, answers[1]!)];
+    expect(pages.map((page) => page.includes('it took effect once'))).toEqual([false, true]);
+    for (const page of pages) {
       expect(page).toContain('Glossary Goes &lt;i&gt; is deleted.');
       expect([page.includes(goes), page.includes(stays)]).toEqual([false, true]);
     }

@@ -13,8 +13,8 @@ interface StoredText {
 export async function locationsOf(url: string, words: readonly string[]): Promise<string[]> {
   const all = await everything(url);
   const found = words.flatMap((word) => {
-    const expected = word.toLowerCase();
-    return all.filter(({ text }) => text.toLowerCase().includes(expected)).map(({ where }) => `${word} in ${where}`);
+    const sought = word.toLowerCase();
+    return all.filter(({ text }) => text.toLowerCase().includes(sought)).map(({ where }) => `${word} in ${where}`);
   });
   return [...new Set(found)];
 }

@@ -52,10 +52,10 @@ test.each([
   ['a value that no context has', 'github.token', 'github.tokn', /tokn/],
   ['a permission that does not exist', 'attestations: write', 'atestations: write', /atestations/],
   ['a step without anything to do', 'run: bash .ci/run', 'name: x', /step must run script/],
-])('it does find %s', async (_what, right, wrong, answer) => {
+])('it does find %s', async (_what, right, wrong, words) => {
   expect(TEXT).toContain(right);
   const found = await lint(TEXT.replace(right, wrong), '.github/workflows/release.yml');
-  expect(found.map(({ message }) => message).join('\n')).toMatch(answer);
+  expect(found.map(({ message }) => message).join('\n')).toMatch(words);
 });
 
 test('it runs on tags of versions only', () => {

@@ -39,10 +39,10 @@ if (path !== undefined) {
   turn();
   const server = createServer((socket) => {
     socket.once('data', (letter) => {
-      const answer = String(letter) === 'r' ? referenceMs() : longest;
+      const ms = String(letter) === 'r' ? referenceMs() : longest;
       longest = 0;
       before = usedMs();
-      socket.end(String(answer));
+      socket.end(String(ms));
     });
   });
   server.listen(path).unref();

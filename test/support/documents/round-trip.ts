@@ -85,7 +85,7 @@ const xliff1 = sample((random, texts) => {
     const [a, b] = [random.text(), random.text()].map(escapeXml);
     const isLeft = index % 4 === 3;
     if (!isLeft) texts.push(`${a} <x1>${b}</x1><x2/>!`);
-    const target = ['', '<target/>', '<target state="new">old</target>', '<target>old</target>'][index % 4]!;
+    const target = ['', '<target/>', '<target state="new">old</target>', '<target>kept</target>'][index % 4]!;
     return `<trans-unit id="${index}">\n<source>${a} <g id="1">${b}</g><x id="2"/>!</source>${target}\n</trans-unit>`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="en" original="a"><body>${units.join('\n')}<trans-unit id="n" translate="no"><source>no</source></trans-unit></body></file></xliff>\n`;

@@ -31,12 +31,12 @@ export class Agreement {
     this.#turnOver();
     const asked = this.#others.map(({ stores }) => ask(stores[this.#instance % stores.length]!));
     const [expected, ...answers] = await Promise.all([ask(this.model), ...asked]);
-    const reply = JSON.stringify(expected);
-    this.#trace.push(`${new Date(this.#clock.nowMs()).toISOString()}  ${what}\n    ${reply}`);
+    const expectedText = JSON.stringify(expected);
+    this.#trace.push(`${new Date(this.#clock.nowMs()).toISOString()}  ${what}\n    ${expectedText}`);
     for (const [index, { name }] of this.#others.entries()) {
       const answer = answers[index];
       // Most are identical as text, which is the fastest check; members may be in a different order.
-      if (JSON.stringify(answer) === reply) continue;
+      if (JSON.stringify(answer) === expectedText) continue;
       if (!isDeepStrictEqual(plain(answer), plain(expected))) throw this.#failure(`${name} says instead: ${JSON.stringify(answer)}`);
     }
     return expected;

@@ -66,8 +66,8 @@ describe('the compose file', () => {
 
   test('speaks LibreTranslate to the service of that profile, if configured', () => {
     const header = read('config/compose.yaml').split('\nname:')[0]!;
-    const answer = Object.fromEntries([...header.matchAll(/(LINGATE_ENGINE_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
-    const { environment } = withVariables(services['lingate']!, answer);
+    const variables = Object.fromEntries([...header.matchAll(/(LINGATE_ENGINE_\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]));
+    const { environment } = withVariables(services['lingate']!, variables);
     const config = configOf(lingate.command!, environment!);
     expect(builtInProtocols.has(config.engines[0]!.protocol)).toBe(true);
     expect(config.engines[0]!).toMatchObject({ protocol: 'libretranslate', urls: ['http://libretranslate:5000'] });

@@ -71,11 +71,11 @@ const HELPS =
 const EMPTY_WORDS = /undefined|something|NaN|Infinity|\[object|\bvalid value\b| to \.|from {2}/;
 
 function judge({ path, reason }: Fault): string[] {
-  const answer = `${path}: ${reason}`;
+  const line = `${path}: ${reason}`;
   const faults = [];
-  if (EMPTY_WORDS.test(reason)) faults.push(`says nothing: ${answer}`);
-  if (!HELPS.test(reason) && !/has an entry twice/.test(reason)) faults.push(`does not help: ${answer}`);
-  if (/\n/.test(answer) || reason.length > 600) faults.push(`is long: ${answer}`);
+  if (EMPTY_WORDS.test(reason)) faults.push(`says nothing: ${line}`);
+  if (!HELPS.test(reason) && !/has an entry twice/.test(reason)) faults.push(`does not help: ${line}`);
+  if (/\n/.test(line) || reason.length > 600) faults.push(`is long: ${line}`);
   return faults;
 }
 

@@ -28,12 +28,12 @@ function extract(formats: DocumentFormats, content: string, name = 'a.txt'): Pro
 
 /** Of this process's threads, by their ids. */
 function priorities(): ReadonlyMap<string, number> {
-  const answer = (thread: string): number => {
+  const niceness = (thread: string): number => {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1');
     // Its state is the third, its nice value the nineteenth field; the name before may have spaces.
     return Number(stat.slice(stat.lastIndexOf(') ') + 2).split(' ')[16]);
   };
-  return new Map(readdirSync('/proc/self/task').map((thread) => [thread, answer(thread)]));
+  return new Map(readdirSync('/proc/self/task').map((thread) => [thread, niceness(thread)]));
 }
 
 const refused = (reason: string): Extracted => ({ kind: 'refused', reason });

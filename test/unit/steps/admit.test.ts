@@ -53,7 +53,7 @@ async function scene({ limits, again, endpoint = () => OK }: Scene) {
   const store = referenceStore(clock);
   const { teamId, keyId } = await teamUnderTest(store, limits);
   const ledger = withCallbacks(store.ledger);
-  const answer: Admission[] = [];
+  const answers: Admission[] = [];
   const counts = { asked: 0 };
   const settlements = new SettlementQueue({ ledger, now, nowMs: now, log: SILENT, leaseMs: LEASE_MS, onSettled: () => undefined });
   const admit = admitStep({
@@ -72,7 +72,7 @@ async function scene({ limits, again, endpoint = () => OK }: Scene) {
     rateLimitHeaders: true,
     offers: { current: { ...offersOver(new Languages({ sources: [], targets: [] })), byPlan: again !== undefined } },
     now,
-    onAdmission: (admission) => void answer.push(admission),
+    onAdmission: (admission) => void answers.push(admission),
     onUnavailable: () => undefined,
   });
   const key: HeadStep = {
@@ -116,11 +116,11 @@ async function scene({ limits, again, endpoint = () => OK }: Scene) {
     await settlements.drained();
     return x;
   };
-  return { clock, answer, counts, start, request };
+  return { clock, answers, counts, start, request };
 }
 
 test('rate_limited: until a slot may be free, the same answer follows the head, and the store is not asked', async () => {
-  const { request, start, clock, answer, counts } = await scene({ limits: { requestsPerSecond: 1 } });
+  const { request, start, clock, answers, counts } = await scene({ limits: { requestsPerSecond: 1 } });
   await request();
   clock.step(400);
   const refused = await request();
@@ -128,7 +128,10 @@ test('rate_limited: until a slot may be free, the same answer follows the head, 
   expect(repeated.stage).toBe('arriving');
   expect([repeated.outcome, repeated.responseHeaders]).toEqual([refused.outcome, refused.responseHeaders]);
   expect(repeated.need(requestStatsSlot)).toMatchObject({ limitOf: 'team', storeMs: 0 });
-  expect({ ...counts, answer: answer.map(({ kind }) => kind) }).toEqual({ asked: 2, answer: ['admitted', 'rate_limited', 'rate_limited'] });
+  expect({ ...counts, answers: answers.map(({ kind }) => kind) }).toEqual({
+    asked: 2,
+    answers: ['admitted', 'rate_limited', 'rate_limited'],
+  });
   clock.step(598);
   start();
   expect(counts.asked).toBe(2);

@@ -51,8 +51,8 @@ describe('a request', () => {
     ['less', 'informal'],
     ['prefer_more', 'formal'],
     ['prefer_less', 'informal'],
-  ])('has formality %s as %s', async (formality, answer) => {
-    expect(messageOf(await sent({ text: ['a'], formality }))).toMatchObject({ formality: answer });
+  ])('has formality %s as %s', async (formality, stated) => {
+    expect(messageOf(await sent({ text: ['a'], formality }))).toMatchObject({ formality: stated });
   });
 
   test('has no key, schema and source language if there are none', async () => {

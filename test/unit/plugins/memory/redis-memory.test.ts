@@ -209,7 +209,7 @@ test.each<[string, Cause]>([
   if (cause === 'frozen') redis.process.kill('SIGSTOP');
   else await proxy.set(cause);
   let known: KnownTexts | undefined;
-  void Promise.resolve(answers(look('asked for'))).then((delayed) => (known = delayed));
+  void Promise.resolve(answers(look('asked for'))).then((lookedUp) => (known = lookedUp));
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
   await turn();
   expect(known).toBeUndefined();
@@ -218,7 +218,7 @@ test.each<[string, Cause]>([
   expect(known?.translations).toEqual([undefined]);
   // Until Redis is tried again no request waits at all.
   let again: KnownTexts | undefined;
-  void Promise.resolve(answers(look('asked for again'))).then((delayed) => (again = delayed));
+  void Promise.resolve(answers(look('asked for again'))).then((lookedUp) => (again = lookedUp));
   await turn();
   expect(again?.translations).toEqual([undefined]);
 });
